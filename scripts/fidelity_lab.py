@@ -27,7 +27,9 @@ def lab_pias(flowsched):
         return flowsched.run("lab-pias-dctcp", *both)
 
     acks, patience, keeping = "ack_ratio=1", "rto_min=200ms", "restart=never"
+    own = valid_lab(flowsched, "lab-pias-dctcp", *(f"scheme.{name}.lab_senders=simulator" for name in ("dctcp", "pias")))
     pairs = [
+        (" with the simulator's hosts in both", simulated, own),
         ("", simulated, lab),
         (" with a `min_window` of 1", simulated_with("min_window=1"), lab),
         (" with a `min_window` of 1 and RFC 6298's `rto`", simulated_with("min_window=1", "rto=estimated"), lab),
@@ -60,6 +62,7 @@ def lab_table1(flowsched):
         ("", []),
         (", receivers accept 64 KB", [small]),
         (", open connections", ["connections=persistent", "open_connections=5"]),
+        (", the simulator's hosts", ["lab_senders=simulator"]),
         (", open connections, receivers accept 64 KB", ["connections=persistent", "open_connections=5", small]),
     ]
     for how, settings in variants:
@@ -86,7 +89,9 @@ def lab_tcp(flowsched):
     lab, lab_window = valid_lab(flowsched, *sets()), valid_lab(flowsched, *sets(window))
     with kernel(flowsched, idle):
         lab_keeping, lab_both = valid_lab(flowsched, *sets()), valid_lab(flowsched, *sets(window))
+    own = valid_lab(flowsched, *sets("lab_senders=simulator"))
     pairs = [
+        (", the simulator's hosts in both", simulated(), own),
         ("", simulated(), lab),
         (", an ACK for every packet", simulated(acks), lab),
         (", the same, and idle windows kept in both", simulated(acks, keeping), lab_keeping),
@@ -111,6 +116,8 @@ def lab_timeouts(flowsched):
         with kernel(flowsched, *(f"net.ipv4.{setting}=0" for setting in off)):
             runs = valid_lab(flowsched, "lab-pias-starvation", "seeds=2")["runs"]
         yield ", ".join(["lab", *(f"`{setting} = 0`" for setting in off)]), *counts(runs, "pias")
+    own = valid_lab(flowsched, "lab-pias-starvation", "seeds=2", "scheme.0.lab_senders=simulator")["runs"]
+    yield "lab, the simulator's hosts", *counts(own, "pias")
     yield "simulation", *counts(runs, "pias (simulated)")
 
 

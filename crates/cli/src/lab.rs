@@ -121,7 +121,7 @@ pub fn check_machine(experiment: &Experiment) -> Result<(), Failure> {
 /// Refuses a scheme that real hosts do not run, or not beside memcached.
 fn check_hosts(scheme: &Scheme, workload: &WorkloadOfScene) -> Result<(), SettingError> {
     let why = match scheme.on_linux()? {
-        RealHosts::OverUdp => "speak its own protocol over UDP",
+        RealHosts::OverUdp => "are the simulator's, over UDP, which memcached does not speak",
         RealHosts::Kernel(LinuxHosts { tags: HostTags::AtTheEdge, .. }) => {
             "have to know when flows begin, which memcached does not tell"
         }

@@ -1,6 +1,6 @@
-//! Hosts that speak a scheme's own protocol, over UDP.
+//! The simulator's hosts, over UDP.
 //!
-//! Senders and receivers are the simulator's ([`Ends`]). One thread runs those of all hosts, with a socket in the
+//! Senders and receivers are those of a simulation ([`Ends`]). One thread runs those of all hosts, with a socket in the
 //! namespace of each. If the thread is late, it handles each timer with the time at which the timer was due, not
 //! with the present time. A host's mean rate therefore stays the one that the switches allow.
 //!

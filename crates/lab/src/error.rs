@@ -55,13 +55,15 @@ pub enum LabError {
     Untold,
     /// memcached speaks TCP, and the scheme's hosts do not.
     #[error(
-        "memcached needs hosts with TCP, and those of this scheme speak its own protocol over UDP: \
+        "memcached needs hosts with the kernel's TCP, and those of this scheme are the simulator's, over UDP: \
          remove `served_by` from the workload"
     )]
     NoTcp,
     /// The scheme's header has no form on real networks.
-    #[error("the scheme's header has no codec, so that no real packet can carry it: give it one")]
-    NoCodec,
+    #[error(
+        "no real packet can carry the scheme's header: give it a `CODEC`, or a `TUNNEL` if hosts use the kernel's TCP"
+    )]
+    NoForm,
     /// The scheme has no form on real packets.
     #[error("{0}")]
     Setting(#[from] SettingError),

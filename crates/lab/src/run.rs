@@ -38,6 +38,7 @@ use crate::play::play;
 use crate::players::Split;
 use crate::stack::Stack;
 use crate::switch::Switch;
+use crate::switch::form::Form;
 use crate::switch::headers::Levels;
 use crate::tap::{Cable, Tap};
 use crate::traffic::{Manners, Pool, Tags, Traffic};
@@ -224,9 +225,9 @@ impl World for OverTcp<'_, '_, '_, '_> {
     {
         let OverTcp { job, split, hosts, cables, on_linux, levels, captures, watch } = self;
         let Parts { tagger, ports, controllers, .. } = parts;
+        let form = Form::of_kernel(&on_linux.tags).ok_or(LabError::NoForm)?;
         let bursts = Arc::new(Bursts::default());
         let LinuxHosts { open_connections, max_window, tags, .. } = on_linux;
-        let is_at_the_edge = matches!(tags, HostTags::AtTheEdge);
         let tags = match tags {
             HostTags::BytesSent(AgentTags { message_idle: None, .. }) => Tags::Announced,
             HostTags::Size(sizes) => Tags::Size(Arc::new(sizes)),
@@ -238,14 +239,14 @@ impl World for OverTcp<'_, '_, '_, '_> {
         let pool = Pool::new(&hosts, manners, &split.traffic)?;
         let queries = Queries::new(&split.memcached, &hosts)?;
         let clock = Clock::starting_in(AHEAD);
-        let cables: Vec<Box<dyn Cable + '_>> = match T::Header::TUNNEL {
-            Some(tunnel) if is_at_the_edge => {
+        let cables: Vec<Box<dyn Cable + '_>> = match form {
+            Form::Tunnel(tunnel) => {
                 let priorities = usize::from(levels[0]) + 1;
                 edges(job.network, cables, Shared { tagger, tunnel, bursts, priorities, clock })
             }
             _ => cables.into_iter().map(|cable| Box::new(cable) as _).collect(),
         };
-        let switch = Switch::new(job, &ports, controllers, cables, levels, clock, captures);
+        let switch = Switch::new(job, &ports, controllers, cables, (form, levels), clock, captures);
         let traffic = Traffic::new(&split.traffic, pool, clock)?;
         play(job, switch, clock, watch, |until, progress| {
             split.play(traffic, queries, clock, until, progress)
@@ -253,7 +254,7 @@ impl World for OverTcp<'_, '_, '_, '_> {
     }
 }
 
-/// The lab as a world whose hosts speak the scheme's own protocol.
+/// The lab as a world whose hosts are the simulator's.
 struct OverUdp<'j, 'n, 'w, 's> {
     job: &'j Job<'n>,
     /// Where labs keep their folders.
@@ -273,13 +274,14 @@ impl World for OverUdp<'_, '_, '_, '_> {
         C: Controllers<T::Header>,
     {
         let OverUdp { job, folder, captures, watch } = self;
-        let codec = T::Header::CODEC.ok_or(LabError::NoCodec)?;
+        let codec = T::Header::CODEC.ok_or(LabError::NoForm)?;
+        let form = (Form::Datagrams(codec), levels(1));
         let stack = Stack::OverUdp(T::Header::WIRE_BYTES);
         let (hosts, cables) = Hosts::up(job.network.host_count(), &stack, folder)?;
         let sockets = Sockets::open(&hosts)?;
         let clock = Clock::starting_in(AHEAD);
         let Parts { transport, tagger, ports, controllers } = parts;
-        let switch = Switch::new(job, &ports, controllers, cables, levels(1), clock, captures);
+        let switch = Switch::new(job, &ports, controllers, cables, form, clock, captures);
         play(job, switch, clock, watch, |until, progress| {
             Datagrams::new(job, (transport, tagger), codec, sockets, clock).play(until, progress)
         })

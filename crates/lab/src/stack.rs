@@ -1,4 +1,4 @@
-//! The protocols that hosts send with: the kernel's TCP, or a scheme's own.
+//! The protocols that hosts send with: the kernel's TCP, or the simulator's over UDP.
 
 use flowsched_schemes::on_linux::LinuxHosts;
 use flowsched_units::PACKET_WIRE;
@@ -10,7 +10,7 @@ use crate::congestion::Congestion;
 pub enum Stack<'a> {
     /// The kernel's TCP, with these settings and this congestion control.
     Kernel(&'a LinuxHosts, &'a Congestion),
-    /// A scheme's own protocol over UDP. Its header adds this many bytes to a full packet.
+    /// The simulator's senders and receivers, over UDP. The scheme's header adds this many bytes to a full packet.
     OverUdp(u32),
 }
 

@@ -11,6 +11,7 @@
 mod datagrams;
 pub mod departed;
 pub mod flows;
+pub mod form;
 pub mod headers;
 pub mod lateness;
 pub mod memory;
@@ -41,6 +42,7 @@ use crate::tap::Cable;
 use crate::wait::ready;
 use departed::Departed;
 use flows::{FlowNumbers, MOST_FLOWS, Numbered};
+use form::Form;
 use headers::{Headers, Levels};
 use lateness::Lateness;
 use memory::{LONGEST_FRAME, Memory};
@@ -72,7 +74,7 @@ pub struct Counts {
 }
 
 /// The network, in which some ports may be captured.
-pub type Network<'a, H, P, C> = Live<'a, H, P, Observed<C, Departed<H>>, Memory>;
+pub type Network<'a, H, P, C> = Live<'a, H, P, Observed<C, Departed<H>>, Memory<H>>;
 
 /// A switch with a cable to each host.
 #[derive(Debug)]
@@ -81,6 +83,7 @@ pub struct Switch<'a, K, H, P, C> {
     departed: Rc<RefCell<Departed<H>>>,
     /// The cable of each host.
     cables: Vec<K>,
+    form: Form<H>,
     flows: FlowNumbers,
     passages: Passages,
     job_flows: &'a [Flow],
@@ -98,28 +101,29 @@ where
     P: Port<Packet<H>>,
     C: Controller<H>,
 {
-    /// A switch that brings what comes from `cables`, one for each host, through the job's network. `levels`
-    /// gives the priority of each code point. Time is `clock`'s. The packets that leave captured ports are
-    /// written to `captures`.
+    /// A switch that brings what comes from `cables`, one for each host, through the job's network. Packets have
+    /// the form `form`. `levels` gives the priority of each code point. Time is `clock`'s. The packets that leave
+    /// captured ports are written to `captures`.
     pub fn new(
         job: &Job<'a>,
         ports: &impl Ports<H, Port = P>,
         controllers: impl Controllers<H, Controller = C>,
         cables: Vec<K>,
-        levels: Levels,
+        (form, levels): (Form<H>, Levels),
         clock: Clock,
         captures: Captures,
     ) -> Switch<'a, K, H, P, C> {
         let departed = Rc::new(RefCell::new(Departed::new(captures)));
         let controllers = Observing { inner: controllers, departures: departed.clone() };
         let connections = Connections::new((MOST_FLOWS as usize).max(job.flows.len()));
-        let network = Live::new(job, ports, &controllers, &connections, Memory::default());
+        let network = Live::new(job, ports, &controllers, &connections, Memory::new(form));
         let nics = (0..cables.len() as u32).map(|host| job.network.nic(HostId(host)));
         let paces = nics.map(|nic| Pace::new(job.network.port(nic).rate)).collect();
         Switch {
             network,
             departed,
             cables,
+            form,
             flows: FlowNumbers::default(),
             passages: Passages::default(),
             job_flows: job.flows,
@@ -176,7 +180,7 @@ where
 
     /// What the data packets of all flows met; `None` if hosts speak a scheme's own protocol or use a tunnel.
     pub fn passage(&self) -> Option<Passage> {
-        (H::CODEC.is_none() && H::TUNNEL.is_none()).then(|| self.passages.all())
+        matches!(self.form, Form::Tcp).then(|| self.passages.all())
     }
 
     /// The network.
@@ -232,12 +236,12 @@ where
 
     fn send(&mut self, host: HostId, headers: Headers, frame: &[u8], now: Time) -> io::Result<()> {
         self.deliver_until(now)?;
-        let packet = match (&H::CODEC, &H::TUNNEL) {
-            (Some(codec), _) => datagrams::read(codec, self.job_flows, host, &headers, frame),
-            (None, Some(tunnel)) => {
+        let packet = match &self.form {
+            Form::Datagrams(codec) => datagrams::read(codec, self.job_flows, host, &headers, frame),
+            Form::Tunnel(tunnel) => {
                 tunnelled::read(tunnel, self.job_flows, &self.levels, host, &headers, frame)
             }
-            (None, None) => Some(self.of_kernel(&headers)),
+            Form::Tcp => Some(self.of_kernel(&headers)),
         };
         let Some(mut packet) = packet else {
             self.counts.refused += 1;
@@ -246,7 +250,7 @@ where
         if !packet.flags.has(Flags::ACK) {
             let connection = ConnectionId { from: host.0, to: packet.to, number: packet.flow };
             self.connections.note(packet.flow, connection);
-            if H::TUNNEL.is_some() {
+            if matches!(self.form, Form::Tunnel(_)) {
                 self.network.losses().remember(packet.flow, frame);
             }
         }

@@ -34,7 +34,9 @@ mod wires;
 
 use compared::{Tally, compare, compare_reading, compare_spoilt};
 use first_run::FirstRun;
+use flowsched_lab::switch::form::Form;
 use flowsched_schemes::Scheme;
+use flowsched_schemes::on_linux::RealHosts;
 use flowsched_schemes::packet::Header;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
@@ -80,23 +82,30 @@ impl World for Differential<'_> {
         let priorities = scheme.port.queues;
         let Parts { transport, tagger, ports, controllers } = parts;
         let (ports, controllers) = (&ports, &controllers);
+        let form = match (&source, scheme.on_linux().unwrap()) {
+            // Random packets are of no flow of the job, which only the kernel's TCP can send.
+            (Source::Random(_), _) => Form::Tcp,
+            (_, RealHosts::Kernel(hosts)) => Form::of_kernel(&hosts.tags).unwrap(),
+            (_, RealHosts::OverUdp) => Form::Datagrams(T::Header::CODEC.unwrap()),
+        };
+        let setting = (form, priorities);
         let sequence = match source {
             Source::Random(seed) => random(HOSTS, priorities, seed),
             Source::Recorded | Source::Spoilt(_) => {
-                recorded(&job, (transport, tagger), ports, controllers)
+                recorded(&job, &form, (transport, tagger), ports, controllers)
             }
             Source::Hosts => {
                 let real = Real::up(HOSTS, scheme, T::Header::WIRE_BYTES);
                 let ends = (transport, tagger);
-                let (run, crossed) = from_hosts(&job, priorities, ends, (ports, controllers), real);
+                let (run, crossed) = from_hosts(&job, setting, ends, (ports, controllers), real);
                 return compare(&job, (ports, controllers), &run, &crossed);
             }
         };
-        let mut sent = frames_of(HOSTS, &sequence, priorities);
+        let mut sent = frames_of(&form, HOSTS, &sequence, priorities);
         if let Source::Spoilt(seed) = source {
             spoil(&mut sent, seed);
         }
-        let (run, crossed) = replay(&job, priorities, (ports, controllers), &sequence, sent);
+        let (run, crossed) = replay(&job, setting, (ports, controllers), &sequence, sent);
         if let Source::Spoilt(_) = source {
             compare_spoilt(&run, &crossed);
             return Tally::default();
@@ -168,6 +177,8 @@ fn recorded_packets_meet_what_they_meet_in_the_simulator() {
         r#"preset = "slytherin", buffer = "20KB", ecn_threshold = "5KB""#,
         r#"preset = "dctcp", port = "weighted-round-robin", queues = 3, weights = "3 2 1", buffer = "15KB", ecn_threshold = "6KB""#,
         r#"preset = "dctcp", buffer_sharing = "switch", switch_memory = "30KB", dynamic_alpha = 1.0, ecn_threshold = "5KB""#,
+        r#"preset = "pfabric", buffer = "12KB""#,
+        r#"preset = "homa", buffer = "20KB""#,
     ] {
         let tally = differential(scheme, Source::Recorded);
         println!("{scheme}: {tally:?}");
@@ -185,6 +196,8 @@ fn controllers_write_what_they_write_in_the_simulator() {
         r#"preset = "pdq-basic""#,
         r#"preset = "d3""#,
         r#"preset = "rcp""#,
+        r#"preset = "hpcc""#,
+        r#"preset = "m-pdq""#,
         EPN,
     ] {
         let tally = differential(scheme, Source::Recorded);
@@ -194,7 +207,7 @@ fn controllers_write_what_they_write_in_the_simulator() {
     }
 }
 
-/// The kernel's TCP, EPN's edges around it, and PDQ's and D3's hosts over UDP, through TAP interfaces.
+/// The kernel's TCP, EPN's edges around it, and the simulator's hosts over UDP, through TAP interfaces.
 #[test]
 fn packets_of_real_hosts_meet_what_they_meet_in_the_simulator() {
     if !is_root("packets_of_real_hosts_meet_what_they_meet_in_the_simulator") {
@@ -203,8 +216,12 @@ fn packets_of_real_hosts_meet_what_they_meet_in_the_simulator() {
     for scheme in [
         r#"preset = "tcp", buffer = "12KB""#,
         r#"preset = "ecn-star", buffer = "30KB", ecn_threshold = "5KB""#,
+        r#"preset = "slytherin", buffer = "30KB", ecn_threshold = "5KB""#,
+        r#"preset = "pias", lab_senders = "simulator", queues = 4, thresholds = "5KB 10KB 20KB", buffer = "30KB", ecn_threshold = "5KB""#,
         r#"preset = "pdq""#,
         r#"preset = "d3""#,
+        r#"preset = "hpcc""#,
+        r#"preset = "l2dct", buffer = "30KB", ecn_threshold = "5KB""#,
         EPN,
     ] {
         let tally = differential(scheme, Source::Hosts);

@@ -42,6 +42,9 @@ static MACHINE: Mutex<()> = Mutex::new(());
 /// The environment variable with the folder of labs, set for the process that [`hold_traffic`] runs in.
 const TRAFFIC: &str = "FLOWSCHED_LAB_TEST_TRAFFIC";
 
+/// The environment variable with the folder of labs, set for the process that [`run_to_the_end`] runs in.
+const TO_THE_END: &str = "FLOWSCHED_LAB_TEST_TO_THE_END";
+
 /// The longest time that what a killed lab held may live on: shells end agents and servers, and the kernel removes
 /// namespaces one after the other.
 const AFTERLIFE: Duration = Duration::from_secs(6);
@@ -254,11 +257,31 @@ const LONG: &str = r#"
     every = "10ms"
 "#;
 
-/// Not a test: the lab that [`a_lab_killed_in_mid_traffic_leaves_nothing`] kills.
-#[test]
-fn hold_traffic() {
-    let Some(all) = std::env::var_os(TRAFFIC) else { return };
-    let lab = Lab::in_folder(Path::new(&all));
+/// As [`LONG`], but over within a second.
+const SHORT: &str = r#"
+    topology = { kind = "star", hosts = 4, host_link = "20Mbps", host_delay = "100us" }
+    [[workload.part]]
+    name = "bulk"
+    pattern = "many-to-one"
+    receiver = "0"
+    sizes = "fixed 100KB"
+    flows = 6
+    at = "0ms"
+    [[workload.part]]
+    name = "query"
+    pattern = "incast"
+    degree = 3
+    receiver = "0"
+    sizes = "fixed 1KB"
+    flows = 30
+    at = "10ms"
+    every = "10ms"
+"#;
+
+/// Runs flows and queries of memcached in a lab with everything that a lab may have: agents, a DCTCP of its own, and
+/// memcached. Returns how many flows ended, and how many there are.
+fn run_with_everything(all: &Path, network_and_flows: &str) -> (usize, usize) {
+    let lab = Lab::in_folder(all);
     let (lab, scheme) = match agent() {
         Some(program) => (
             lab.with_agent(program),
@@ -266,12 +289,89 @@ fn hold_traffic() {
         ),
         None => (lab, r#"{ preset = "dctcp", g = 0.25, buffer = "200KB" }"#),
     };
-    let first = FirstRun::of(&format!("scheme = [{scheme}]\n{LONG}"));
+    let first = FirstRun::of(&format!("scheme = [{scheme}]\n{network_and_flows}"));
     let has_memcached = Needs { agent: false, memcached: true }.check().is_ok();
     let is_query = |flow: usize| has_memcached && first.workload.parts.name_of(flow) == "query";
     let memcached = (0..first.job().flows.len()).map(is_query).collect();
     let extras = Extras { memcached, ..Extras::default() };
-    unwatched(|watch| lab.run(&first.job(), first.scheme(), extras, watch)).unwrap();
+    let ran = unwatched(|watch| lab.run(&first.job(), first.scheme(), extras, watch));
+    let (outcome, _) = ran.unwrap();
+    let ended = outcome.flows.iter().filter(|flow| flow.finished_at_receiver.is_some());
+    (ended.count(), outcome.flows.len())
+}
+
+/// Not a test: the lab that [`a_lab_killed_in_mid_traffic_leaves_nothing`] kills.
+#[test]
+fn hold_traffic() {
+    let Some(all) = std::env::var_os(TRAFFIC) else { return };
+    run_with_everything(Path::new(&all), LONG);
+}
+
+/// Not a test: the lab that [`a_lab_that_ends_leaves_nothing`] starts.
+#[test]
+fn run_to_the_end() {
+    let Some(all) = std::env::var_os(TO_THE_END) else { return };
+    let (ended, flows) = run_with_everything(Path::new(&all), SHORT);
+    let left = descendants(std::process::id());
+    println!("\n{ended} of {flows} flows ended, {} processes left", left.len());
+}
+
+/// A lab with agents and a DCTCP of its own has removed what it made when its run has ended.
+#[test]
+fn a_lab_that_ends_leaves_nothing() {
+    if !is_root("a_lab_that_ends_leaves_nothing") {
+        return;
+    }
+    let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let all = tempfile::tempdir().unwrap();
+    let (before, objects) = (Surroundings::look(), bpf_objects());
+    let done = Command::new(std::env::current_exe().unwrap())
+        .args(["run_to_the_end", "--exact", "--nocapture"])
+        .env(TO_THE_END, all.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(said.contains("36 of 36 flows ended, 0 processes left"), "{said}");
+    until("BPF objects are gone", || bpf_objects().is_subset(&objects));
+    assert_eq!(Surroundings::look(), before);
+    assert_eq!(labs(all.path()), 0);
+}
+
+/// Each of two labs that send at the same time ends its own flows.
+#[test]
+fn two_labs_at_once_do_not_collide() {
+    if !is_root("two_labs_at_once_do_not_collide") {
+        return;
+    }
+    let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let all = tempfile::tempdir().unwrap();
+    let runs = std::thread::scope(|scope| {
+        let both = [(); 2].map(|()| scope.spawn(|| run_with_everything(all.path(), SHORT)));
+        both.map(|run| run.join().unwrap())
+    });
+    assert_eq!(runs, [(36, 36); 2]);
+    assert_eq!(labs(all.path()), 0);
+}
+
+/// As many hosts as a lab may have send to each other.
+#[test]
+fn sixty_four_hosts_send() {
+    if !is_root("sixty_four_hosts_send") {
+        return;
+    }
+    let first = FirstRun::of(
+        r#"
+        topology = { kind = "star", hosts = 64, host_link = "20Mbps", host_delay = "100us" }
+        workload = { pattern = "permutation", sizes = "fixed 20KB", flows = 64, at = "0ms" }
+        scheme = [{ preset = "tcp", buffer = "100KB" }]
+    "#,
+    );
+    let all = tempfile::tempdir().unwrap();
+    let lab = Lab::in_folder(all.path());
+    let (job, extras) = (first.job(), Extras::default());
+    let (outcome, _) = unwatched(|watch| lab.run(&job, first.scheme(), extras, watch)).unwrap();
+    assert_eq!(outcome.flows.len(), 64);
+    assert!(outcome.flows.iter().all(|flow| flow.finished_at_receiver.is_some()));
 }
 
 /// Kills a lab while connections have unsent data, with agents and a DCTCP of its own. Its programs, maps, links,
@@ -315,8 +415,11 @@ fn a_lab_killed_in_mid_traffic_leaves_nothing() {
     until("processes are gone", || !started.iter().any(is_alive));
     until("BPF objects are gone", || bpf_objects().is_disjoint(&made));
     until("namespaces are gone", || watcher.numbers() == 0);
-    assert_eq!(clean_up(all.path()).unwrap(), 1);
     drop(watcher);
+    assert_eq!(labs(all.path()), 1);
+    let next = up(2, all.path()).unwrap();
+    assert_eq!(labs(all.path()), 1, "the next start has removed the dead lab's folder");
+    drop(next);
     assert_eq!(Surroundings::look(), before);
     let left: Vec<_> = fs::read_dir(all.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left, ["turn.lock"]);

@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use first_run::FirstRun;
 use flowsched_lab::conduct::Conduct;
 use flowsched_lab::run::{Extras, Lab};
+use flowsched_schemes::preset::PRESETS;
 use flowsched_schemes::transport::Timeouts;
 use flowsched_schemes::world::{Outcome, Passage, Progress, Uncounted};
 use root::is_root;
@@ -372,6 +373,87 @@ fn three_flows_under_epn_end_in_the_order_of_their_desires() {
         assert!(shares.iter().all(|share| (0.75..1.0).contains(share)), "{transport}: {shares:?}");
         assert!(conduct.priorities[1] > 0, "f2 waits in the LOW queue: {conduct:?}");
     }
+}
+
+/// The presets whose hosts speak TCP.
+const TCP: [&str; 13] = [
+    "tcp",
+    "cubic",
+    "ecn-star",
+    "dctcp",
+    "l2dct",
+    "d2tcp",
+    "pias",
+    "tcp2q",
+    "tcp8q",
+    "sjf",
+    "slytherin",
+    "las",
+    "pfabric",
+];
+/// The presets whose hosts have a protocol of their own.
+const OWN: [&str; 10] =
+    ["pdq", "pdq-basic", "pdq-es", "pdq-es-et", "m-pdq", "d3", "rcp", "homa", "hpcc", "phost"];
+/// EPN needs the kernel's TCP, and a schedule sends no packets.
+const OTHERS: [&str; 3] = ["epn", "epn-agnostic", "optimal"];
+
+/// Under every preset the simulator's hosts finish their flows over UDP, with real packets, as in a simulation. The
+/// kernel's TCP has no part in this. With TCP each flow ends within 5% of the simulation. Where hosts and switches
+/// agree on rates, the order of packets within microseconds decides who waits for a probe, so the mean alone is compared.
+#[test]
+fn the_simulators_hosts_do_the_same_on_real_packets() {
+    if !is_root("the_simulators_hosts_do_the_same_on_real_packets") {
+        return;
+    }
+    let mut all: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    let mut tested = [&TCP[..], &OWN, &OTHERS].concat();
+    all.sort_unstable();
+    tested.sort_unstable();
+    assert_eq!(all, tested);
+    for preset in TCP {
+        let (real, simulated) = over_udp(preset, ", lab_senders = \"simulator\"");
+        for (real, simulated) in real.into_iter().zip(simulated) {
+            let agrees = (0.99 * simulated..1.05 * simulated).contains(&real);
+            assert!(agrees, "{preset}: {real} s, simulated {simulated} s");
+        }
+    }
+    for preset in OWN {
+        let (real, simulated) = over_udp(preset, "");
+        let (real, simulated) = (real.iter().sum::<f64>(), simulated.iter().sum::<f64>());
+        let agrees = (0.75 * simulated..1.25 * simulated).contains(&real);
+        assert!(agrees, "{preset}: {real} s, simulated {simulated} s");
+    }
+}
+
+/// When three flows to one host end under a preset, in the lab and in simulation.
+fn over_udp(preset: &str, senders: &str) -> (Vec<f64>, Vec<f64>) {
+    // The defaults of the time-outs are for faster networks. After a time-out, microseconds become milliseconds.
+    let settings = match preset {
+        "pias" | "tcp2q" | "tcp8q" => ", queues = 2, thresholds = \"20KB\"",
+        "las" | "pfabric" => ", buffer = \"1MB\", rto_min = \"1s\"",
+        "homa" => ", resend_interval = \"100ms\"",
+        "phost" => {
+            ", resend_time = \"100ms\", request_interval = \"100ms\", downgrade_time = \"100ms\""
+        }
+        "hpcc" => ", base_rtt = \"1.5ms\", rto_min = \"100ms\"",
+        _ if senders.is_empty() => ", rto_min = \"100ms\"",
+        _ => "",
+    };
+    let (lab, _, simulated) = run_that_counts(&format!(
+        "
+        topology = {{ kind = \"star\", hosts = 4, host_link = \"50Mbps\", host_delay = \"200us\" }}
+        workload = {{ flow = [
+            {{ src = 1, dst = 0, size = \"60KB\", start = \"0ms\" }},
+            {{ src = 2, dst = 0, size = \"100KB\", start = \"0ms\" }},
+            {{ src = 3, dst = 0, size = \"140KB\", start = \"0ms\" }},
+        ] }}
+        scheme = [{{ preset = \"{preset}\"{senders}{settings} }}]
+        "
+    ));
+    let ends = |outcome| [0, 1, 2].map(|flow| fct(outcome, flow)).to_vec();
+    let (real, simulated) = (ends(&lab), ends(&simulated));
+    println!("{preset}: {real:?}, simulated {simulated:?}");
+    (real, simulated)
 }
 
 /// Values of real servers beside a bulk flow. Each value comes whole, and the flow comes too. Times are not compared.

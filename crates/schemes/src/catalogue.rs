@@ -12,7 +12,7 @@ use flowsched_units::{SettingError, Settings};
 
 use crate::controller::{ControllerFamily, Language};
 use crate::flow_level::{FlowLevel, Fluid};
-use crate::on_linux::{HostTags, OnLinux, RealTransport};
+use crate::on_linux::{HostTags, KernelControl};
 use crate::part::{self, Part, Role};
 use crate::port::{AnyPort, PortFamily, PortSettings};
 use crate::transport::omniscient::Omniscient;
@@ -70,12 +70,13 @@ macro_rules! transports {
                 }
             }
 
-            /// What carries the flows between real hosts, and how the kernel's packets are tagged.
-            pub(crate) fn on_linux(&self) -> OnLinux<(RealTransport, HostTags)> {
+            /// The same transport in the Linux kernel, and what hosts with it write on packets, if the kernel has
+            /// both.
+            pub(crate) fn on_linux(&self) -> Option<(KernelControl, HostTags)> {
                 match self {
                     $(AnyTransport::$Name(Hosts { transport, controllers }) => {
-                        let transport = <$Family as TransportFamily>::on_linux(transport)?;
-                        Ok((transport, controllers.on_linux()?))
+                        let control = <$Family as TransportFamily>::on_linux(transport)?;
+                        Some((control, controllers.on_linux()?))
                     })*
                 }
             }

@@ -1,11 +1,20 @@
-//! A scheme's hosts on Linux: a congestion control of the kernel and its settings, or senders over UDP.
+//! A scheme's hosts on Linux: a congestion control of the kernel and its settings, or the simulator's senders over UDP.
 
 mod ignored;
 
-use flowsched_units::{Bytes, SettingError, Settings, Time};
+use flowsched_units::{Bytes, Kind, Parameter, Time};
 
-use crate::part::Role;
 pub use ignored::{Ignored, ignored_keys};
+
+/// Whose TCP hosts in the lab run.
+pub const LAB_SENDERS: Parameter = Parameter {
+    name: "lab_senders",
+    kind: Kind::Choice(&["kernel", "simulator"]),
+    default: Some("kernel"),
+    about: "The TCP of hosts in the lab: the kernel's if it has this scheme, or the simulator's, whose packets travel \
+            in UDP. With \"simulator\", whatever differs from the simulation is not the kernel's doing.",
+    source: "the project",
+};
 
 /// A congestion control of the Linux kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,15 +41,6 @@ impl KernelControl {
     pub const fn plain(name: &'static str, uses_ecn: bool) -> KernelControl {
         KernelControl { name, uses_ecn, dctcp: None }
     }
-}
-
-/// What carries a scheme's flows between real hosts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum RealTransport {
-    /// The kernel's TCP.
-    Kernel(KernelControl),
-    /// The scheme's own senders and receivers, over UDP.
-    OverUdp,
 }
 
 /// What hosts write on the packets of the kernel's TCP.
@@ -109,7 +109,7 @@ pub struct LinuxHosts {
 pub enum RealHosts {
     /// Their TCP is the kernel's.
     Kernel(LinuxHosts),
-    /// They run the scheme's own senders and receivers, over UDP.
+    /// They run the simulator's senders and receivers, over UDP.
     OverUdp,
 }
 
@@ -118,58 +118,4 @@ pub enum RealHosts {
 /// nobody tags.
 pub fn code_point(priority: usize, priorities: usize) -> u8 {
     8 * priorities.saturating_sub(1 + priority).min(7) as u8
-}
-
-/// Why a part does not run on Linux hosts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoLinux {
-    /// The role of the part.
-    pub role: Role,
-    /// Why, as a clause.
-    pub why: &'static str,
-    /// What to write instead.
-    pub instead: &'static str,
-}
-
-/// What a part is on Linux hosts, or the reason why it does not run there.
-pub type OnLinux<T> = Result<T, NoLinux>;
-
-/// The reason for transports whose senders are not TCP, and whose headers have no form on real networks.
-pub const OWN_SENDERS: NoLinux = NoLinux {
-    role: Role::Transport,
-    why: "its hosts do not speak TCP, and its header has no form on real networks",
-    instead: "reno, ecn-star, cubic, dctcp, pdq, d3 or rcp",
-};
-
-/// The reason for congestion controls that no kernel has.
-pub const NOT_IN_KERNELS: NoLinux = NoLinux {
-    role: Role::Transport,
-    why: "the kernel has no such congestion control",
-    instead: "reno, ecn-star, cubic or dctcp",
-};
-
-/// The reason for taggers that need to know more than the agent sees of a packet.
-pub const NOT_BY_THE_AGENT: NoLinux = NoLinux {
-    role: Role::Tagger,
-    why: "the agent on the hosts cannot tag packets in this way",
-    instead: "none, mlfq, size-known or priority-mapper",
-};
-
-/// The reason for controllers whose headers have no form on real networks.
-pub const OWN_HEADERS: NoLinux = NoLinux {
-    role: Role::Controller,
-    why: "its switches write into headers that have no form on real networks",
-    instead: "none, pdq, d3 or epn",
-};
-
-impl NoLinux {
-    /// Turns the reason into the error of a scheme with these settings.
-    pub(crate) fn into_error(self, settings: &Settings) -> SettingError {
-        let NoLinux { role, why, instead } = self;
-        let parameter = role.parameter();
-        let (key, found) = (parameter.name, settings.text(parameter));
-        let problem =
-            format!("`{key} = \"{found}\"` does not run on real packets: {why}. Use {instead}.");
-        SettingError::sentence(parameter, problem)
-    }
 }

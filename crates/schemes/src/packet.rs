@@ -52,7 +52,7 @@ pub trait Header: Copy + Default + std::fmt::Debug + Send + Sync + 'static {
     /// Whether flows are spread over several paths. Where a network has paths for that, a packet takes the path of
     /// its number ([`Header::path`]).
     const IS_SPREAD: bool = false;
-    /// How it is written on a real network; `None` if no hosts on real networks use it.
+    /// How it is written in the datagrams of the simulator's hosts on a real network; `None` if it has no form there.
     const CODEC: Option<Codec<Self>> = None;
     /// How it is written around packets of the kernel's TCP; `None` if it is not added to those.
     const TUNNEL: Option<Tunnel<Self>> = None;
@@ -65,7 +65,10 @@ pub trait Header: Copy + Default + std::fmt::Debug + Send + Sync + 'static {
     }
 }
 
-impl Header for () {}
+impl Header for () {
+    const CODEC: Option<Codec<()>> =
+        Some(Codec { bytes: 0, write: |(), _| (), read: |_| Some(()) });
+}
 
 /// A yes or no in a header.
 ///

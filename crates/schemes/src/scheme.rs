@@ -8,7 +8,7 @@ use crate::controller::Controller;
 use crate::discipline::{self, DISCIPLINE};
 use crate::flow_level::{FlowLevel, Fluid};
 use crate::limits;
-use crate::on_linux::{HostTags, LinuxHosts, RealHosts, RealTransport};
+use crate::on_linux::{HostTags, KernelControl, LAB_SENDERS, LinuxHosts, RealHosts};
 use crate::packet::Header;
 use crate::part::Role;
 use crate::port::{HostPort, PortSettings};
@@ -73,10 +73,7 @@ impl Scheme {
             port: parts.port_settings(),
             host_port: HostPort::from_settings(settings),
             ns2_routing,
-            on_linux: parts
-                .on_linux()
-                .map(|(transport, tags)| real_hosts(settings, transport, tags))
-                .map_err(|reason| reason.into_error(settings)),
+            on_linux: real_hosts(settings, &parts),
             fluid: flow_level(settings, ns2_routing, || parts.fluid(settings)),
             parts,
         })
@@ -104,7 +101,7 @@ impl Scheme {
     /// The scheme's hosts on Linux.
     ///
     /// # Errors
-    /// If a part does not run there. The error says which key and why.
+    /// If the packets' header has no form on real networks.
     pub fn on_linux(&self) -> Result<RealHosts, SettingError> {
         self.on_linux.clone()
     }
@@ -137,21 +134,58 @@ impl Scheme {
     }
 }
 
-/// Hosts with this transport. If it is the kernel's TCP, they have these tags and the settings' TCP
-/// parameters.
-fn real_hosts(settings: &Settings, transport: RealTransport, tags: HostTags) -> RealHosts {
-    let RealTransport::Kernel(control) = transport else { return RealHosts::OverUdp };
+/// The kernel's TCP if it has the transport and can write the tags and the header; otherwise the simulator's hosts over
+/// UDP.
+fn real_hosts(settings: &Settings, parts: &AnyTransport) -> Result<RealHosts, SettingError> {
+    let forms = parts.run_in(Asks);
+    let is_wanted = settings.get(&LAB_SENDERS).is_none_or(|word| word.to_string() == "kernel");
+    match parts.on_linux().filter(|_| is_wanted && forms.fit_tcp) {
+        Some((control, tags)) => Ok(RealHosts::Kernel(linux_hosts(settings, control, tags))),
+        None if forms.have_codec => Ok(RealHosts::OverUdp),
+        None => {
+            let [transport, controller] = [Role::Transport, Role::Controller].map(Role::parameter);
+            let (hosts, switches) = (settings.text(transport), settings.text(controller));
+            let problem = format!(
+                "`transport = \"{hosts}\"` with `controller = \"{switches}\"` does not run on real packets: only \
+                 the kernel's TCP carries this controller's header. Use reno, ecn-star, cubic or dctcp, with \
+                 `lab_senders = \"kernel\"`."
+            );
+            Err(SettingError::sentence(transport, problem))
+        }
+    }
+}
+
+/// The forms that a scheme's header has on real networks.
+struct Forms {
+    /// Whether the packets of the kernel's TCP can carry it.
+    fit_tcp: bool,
+    /// Whether datagrams can.
+    have_codec: bool,
+}
+
+/// Asks a scheme for the forms of its header.
+struct Asks;
+
+impl World for Asks {
+    type Output = Forms;
+
+    fn run<T, G, P, C>(self, _parts: Parts<T, G, P, C>) -> Forms
+    where
+        T: Transport,
+        G: Tagging<T::Header>,
+        P: Ports<T::Header>,
+        C: Controllers<T::Header>,
+    {
+        let fit_tcp = size_of::<T::Header>() == 0 || T::Header::TUNNEL.is_some();
+        Forms { fit_tcp, have_codec: T::Header::CODEC.is_some() }
+    }
+}
+
+fn linux_hosts(settings: &Settings, control: KernelControl, tags: HostTags) -> LinuxHosts {
     let settings = TcpSettings::from_settings(settings);
     let TcpSettings { initial_window, rto_min, open_connections, .. } = settings;
     let max_window = settings.max_window.min(settings.receive_window);
-    RealHosts::Kernel(LinuxHosts {
-        control,
-        tags,
-        initial_window,
-        max_window,
-        rto_min,
-        open_connections,
-    })
+    LinuxHosts { control, tags, initial_window, max_window, rto_min, open_connections }
 }
 
 fn flow_level(

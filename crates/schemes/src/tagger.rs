@@ -23,7 +23,7 @@ use flowsched_units::{SettingError, Settings};
 use crate::flow_level::Tagged;
 use crate::knowledge::Start;
 pub use crate::knowledge::{Departure, Work};
-use crate::on_linux::{HostTags, OnLinux};
+use crate::on_linux::HostTags;
 use crate::packet::{Header, Packet};
 use crate::part::Part;
 
@@ -82,8 +82,8 @@ pub trait TaggerPart: Clone + std::fmt::Debug + 'static {
     /// The fluid forms of its tags.
     fn fluid(&self) -> Tagged;
 
-    /// What hosts with the kernel's TCP write on packets, or the reason why they cannot.
-    fn on_linux(&self) -> OnLinux<HostTags>;
+    /// What hosts with the kernel's TCP write on packets; `None` if they cannot write it.
+    fn on_linux(&self) -> Option<HostTags>;
 }
 
 /// A tagger that knows nothing of headers: what it writes is a [`Tag`].

@@ -1,4 +1,4 @@
-//! Packets as bytes, for hosts that speak a protocol of their own over a real network.
+//! Packets as bytes, for the simulator's hosts on a real network.
 //!
 //! A [`Packet`] is written as a datagram: [`PACKET_BYTES`] bytes that every transport has, then the scheme's
 //! header by its [`Codec`], all in network byte order. What follows is payload, whose content means nothing.
@@ -85,7 +85,11 @@ mod tests {
 
     use super::*;
     use crate::transport::d3::D3Header;
+    use crate::transport::homa::header::HomaHeader;
+    use crate::transport::hpcc::HpccHeader;
     use crate::transport::pdq::PdqHeader;
+    use crate::transport::pdq::multipath::MultipathHeader;
+    use crate::transport::phost::PhostHeader;
 
     /// What is written is read again, and what is read is written as it was.
     fn survives<H: Header + PartialEq>(bytes: &[u8]) -> Result<(), TestCaseError> {
@@ -106,7 +110,7 @@ mod tests {
         /// Any bytes are read without a panic, and have one meaning at most.
         #[test]
         fn any_bytes_are_no_packet_or_one(
-            mut bytes in prop::collection::vec(any::<u8>(), 0..80),
+            mut bytes in prop::collection::vec(prop_oneof![Just(0), any::<u8>()], 0..160),
             has_right_flags in any::<bool>(),
         ) {
             if has_right_flags && let Some(place) = bytes.get_mut(14) {
@@ -114,6 +118,11 @@ mod tests {
             }
             survives::<PdqHeader>(&bytes)?;
             survives::<D3Header>(&bytes)?;
+            survives::<()>(&bytes)?;
+            survives::<HomaHeader>(&bytes)?;
+            survives::<PhostHeader>(&bytes)?;
+            survives::<MultipathHeader>(&bytes)?;
+            survives::<HpccHeader>(&bytes)?;
         }
     }
 

@@ -69,22 +69,24 @@ impl Head {
     }
 }
 
-/// The file of one client.
+/// The flows of one client.
 struct OfClient {
     head: Head,
-    lines: Vec<Line>,
+    /// Each flow with its code point. Its source is the server's index in the configuration, and its times are relative
+    /// to the start of the client's traffic.
+    flows: Vec<(FlowRow, u8)>,
 }
 
 impl OfClient {
     fn read(folder: &Path) -> Result<OfClient, TrafficError> {
         let path = folder.join(LINES);
         let file = File::open(&path).map_err(|e| TrafficError::file("read", &path, e))?;
-        let (mut heads, mut lines) = (Vec::new(), Vec::new());
+        let (mut heads, mut flows) = (Vec::new(), Vec::new());
         for (number, line) in (1..).zip(BufReader::new(file).lines()) {
             let line = line.map_err(|e| TrafficError::file("read", &path, e))?;
             match line.strip_prefix("# ") {
                 Some(head) => heads.push(head.to_owned()),
-                None => lines.push(Line::parse(&line).ok_or_else(|| {
+                None => flows.push(Line::parse(&line).as_ref().map(flow).ok_or_else(|| {
                     TrafficError::Line {
                         path: path.clone(),
                         line: number,
@@ -95,14 +97,15 @@ impl OfClient {
                 })?),
             }
         }
-        let head =
-            head(&heads).filter(|head| lines.iter().all(|line| line.server < head.servers.len()));
+        let is_known =
+            |head: &Head, (row, _): &(FlowRow, u8)| (row.src as usize) < head.servers.len();
+        let head = head(&heads).filter(|head| flows.iter().all(|flow| is_known(head, flow)));
         let head = head.ok_or_else(|| TrafficError::Line {
             path,
             line: 0,
             problem: "Its first lines are not those of `flowsched traffic client`.".to_owned(),
         })?;
-        Ok(OfClient { head, lines })
+        Ok(OfClient { head, flows })
     }
 }
 
@@ -132,23 +135,23 @@ pub fn is_of_client(folder: &Path) -> bool {
 pub fn write(folders: &[PathBuf], out: &Path, program: Program) -> Result<Summary, TrafficError> {
     let clients: Vec<OfClient> =
         folders.iter().map(|folder| OfClient::read(folder)).collect::<Result<_, _>>()?;
-    let mut runs: BTreeMap<(u64, usize), Vec<&OfClient>> = BTreeMap::new();
-    let mut schemes: Vec<&str> = Vec::new();
-    for client in &clients {
-        let name = client.head.scheme.as_str();
-        let place = schemes.iter().position(|scheme| *scheme == name).unwrap_or_else(|| {
-            schemes.push(name);
-            schemes.len() - 1
-        });
-        runs.entry((client.head.seed, place)).or_default().push(client);
-    }
     let meta = Meta {
         name: "traffic between hosts".to_owned(),
         experiment: experiment(&clients),
         program,
         ..Meta::default()
     };
-    let records = runs.values().map(|clients| {
+    let mut runs: BTreeMap<(u64, usize), Vec<OfClient>> = BTreeMap::new();
+    let mut schemes: Vec<String> = Vec::new();
+    for client in clients {
+        let name = &client.head.scheme;
+        let place = schemes.iter().position(|scheme| scheme == name).unwrap_or_else(|| {
+            schemes.push(name.clone());
+            schemes.len() - 1
+        });
+        runs.entry((client.head.seed, place)).or_default().push(client);
+    }
+    let records = runs.into_values().map(|clients| {
         let record = record(clients);
         let ports = PortsOfRun { run: record.key(), ..PortsOfRun::default() };
         (record, ports)
@@ -161,7 +164,7 @@ fn experiment(clients: &[OfClient]) -> String {
     let mut text =
         "# The flows of `flowsched traffic client`; each goes from a server to a client.\n"
             .to_owned();
-    for OfClient { head, lines } in clients {
+    for OfClient { head, flows } in clients {
         let servers: Vec<String> = head.servers.iter().map(|at| format!("\"{at}\"")).collect();
         text += &format!(
             "\n[[client]]\naddress = \"{}\"\nscheme = {:?}\nseed = {}\nstart_ns = {}\nflows = {}\nservers = [{}]\n",
@@ -169,7 +172,7 @@ fn experiment(clients: &[OfClient]) -> String {
             head.scheme,
             head.seed,
             head.start.as_nanos(),
-            lines.len(),
+            flows.len(),
             servers.join(", "),
         );
     }
@@ -177,7 +180,7 @@ fn experiment(clients: &[OfClient]) -> String {
 }
 
 /// One run, from all its clients.
-fn record(clients: &[&OfClient]) -> RunRecord {
+fn record(clients: Vec<OfClient>) -> RunRecord {
     let first = clients.iter().map(|client| client.head.start).min().unwrap_or_default();
     let mut hosts: Vec<Ipv4Addr> = Vec::new();
     let mut host = |address: Ipv4Addr| {
@@ -186,30 +189,33 @@ fn record(clients: &[&OfClient]) -> RunRecord {
             hosts.len() - 1
         }) as u32
     };
-    let mut flows: Vec<(FlowRow, u8)> = Vec::new();
-    for OfClient { head, lines } in clients {
-        let dst = host(head.client);
-        let servers: Vec<u32> = head.servers.iter().map(|server| host(*server.ip())).collect();
-        let late = head.start.saturating_sub(first).as_nanos();
-        let late = Time::from_ns(u64::try_from(late).unwrap_or(u64::MAX));
-        flows.extend(
-            lines.iter().map(|line| (row(line, servers[line.server], dst, late), line.dscp)),
-        );
-    }
-    flows.sort_by_key(|(row, _)| row.start);
-    let names: Vec<String> = flows.iter().map(|(_, dscp)| format!("dscp {dscp}")).collect();
-    let is_one = names.windows(2).all(|two| two[0] == two[1]);
-    let parts = match is_one {
-        true => FlowParts::default(),
-        false => FlowParts::from_names(names.iter().map(String::as_str)),
-    };
-    let numbered = (0..).zip(flows).map(|(flow, (row, _))| FlowRow { flow, ..row });
-    let flows: Vec<FlowRow> = numbered.collect();
-    let ends = flows.iter().map(|row| row.start + row.fct.unwrap_or_default());
     let (scheme, seed) = clients
         .first()
         .map(|client| (client.head.scheme.clone(), client.head.seed))
         .unwrap_or_default();
+    let mut all: Vec<(FlowRow, u8)> = Vec::new();
+    for OfClient { head, flows } in clients {
+        let dst = host(head.client);
+        let servers: Vec<u32> = head.servers.iter().map(|server| host(*server.ip())).collect();
+        let late = head.start.saturating_sub(first).as_nanos();
+        let late = Time::from_ns(u64::try_from(late).unwrap_or(u64::MAX));
+        all.extend(flows.into_iter().map(|(row, dscp)| {
+            let src = servers[row.src as usize];
+            (FlowRow { src, dst, start: row.start + late, ..row }, dscp)
+        }));
+    }
+    all.sort_by_key(|(row, _)| row.start);
+    let names: [String; 256] = std::array::from_fn(|dscp| format!("dscp {dscp}"));
+    let is_one = all.windows(2).all(|two| two[0].1 == two[1].1);
+    let parts = match is_one {
+        true => FlowParts::default(),
+        false => {
+            FlowParts::from_names(all.iter().map(|(_, dscp)| names[usize::from(*dscp)].as_str()))
+        }
+    };
+    let numbered = (0..).zip(all).map(|(flow, (row, _))| FlowRow { flow, ..row });
+    let flows: Vec<FlowRow> = numbered.collect();
+    let ends = flows.iter().map(|row| row.start + row.fct.unwrap_or_default());
     RunRecord {
         scheme,
         seed,
@@ -232,13 +238,12 @@ fn record(clients: &[&OfClient]) -> RunRecord {
     }
 }
 
-fn row(line: &Line, src: u32, dst: u32, late: Time) -> FlowRow {
-    FlowRow {
-        flow: 0,
-        src,
-        dst,
+/// A flow, as [`OfClient`] has it.
+fn flow(line: &Line) -> (FlowRow, u8) {
+    let row = FlowRow {
+        src: u32::try_from(line.server).unwrap_or(u32::MAX),
         size: Bytes::new(line.bytes.into()),
-        start: line.start + late,
+        start: line.start,
         fct: line.fct,
         receiver_fct: line.fct,
         packets: PacketCounters {
@@ -247,5 +252,6 @@ fn row(line: &Line, src: u32, dst: u32, late: Time) -> FlowRow {
         },
         measured: true,
         ..FlowRow::default()
-    }
+    };
+    (row, line.dscp)
 }

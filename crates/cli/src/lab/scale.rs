@@ -62,6 +62,9 @@ impl Scale {
 
     fn of_scheme(&self, scheme: &SchemeOfScene) -> String {
         let mut parts = Vec::new();
+        if is_over_udp(scheme) {
+            parts.push("the simulator's hosts, over UDP".to_owned());
+        }
         if let Some(Value::Time(rto_min)) = scheme.settings.get(&RTO_MIN) {
             let rtts = rto_min.as_secs_f64() / self.base_rtt.as_secs_f64();
             parts.push(format!("RTOmin {rto_min} ({rtts:.1} RTT)"));
@@ -93,6 +96,11 @@ impl Scale {
 fn rates(network: &Network) -> Option<(Rate, Rate)> {
     let rates = || network.ports().iter().map(|port| port.rate);
     rates().min().zip(rates().max())
+}
+
+fn is_over_udp(scheme: &SchemeOfScene) -> bool {
+    let Level::Packets(scheme) = &scheme.level else { return false };
+    matches!(scheme.on_linux(), Ok(RealHosts::OverUdp))
 }
 
 /// The sizes by which hosts tag packets; `None` if they do not.

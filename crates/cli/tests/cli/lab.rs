@@ -132,16 +132,39 @@ fn json_has_the_lab_beside_its_simulation() {
 }
 
 #[test]
-fn parts_that_real_hosts_do_not_have_are_refused_by_name() {
+fn a_scheme_that_no_real_packet_carries_is_refused_by_name() {
     let place = Place::new();
-    place.write("one.toml", ONE_FLOW);
-    for (key, part) in [("transport", "d2tcp"), ("transport", "l2dct")] {
-        let change = format!("scheme.pias.{key}={part}");
+    let scheme = &ONE_FLOW[..ONE_FLOW.find("[[scheme]]").unwrap()];
+    place.write("one.toml", &format!("{scheme}[[scheme]]\npreset = \"epn\"\n"));
+    for change in ["transport=l2dct", "lab_senders=simulator"] {
+        let change = format!("scheme.epn.{change}");
         let output = place.command(&["lab", "run", "one.toml", "--set", &change]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success());
-        assert!(said.contains(&format!("`{key} = \"{part}\"`")), "{said}");
+        assert!(
+            said.contains("with `controller = \"epn\"` does not run on real packets"),
+            "{said}"
+        );
         assert!(!said.contains("panicked"), "{said}");
+    }
+}
+
+/// The kernel has no L2DCT, so that the simulator's hosts speak over UDP, and the scale says so.
+#[test]
+fn what_the_kernel_does_not_have_runs_over_udp() {
+    if !is_root("what_the_kernel_does_not_have_runs_over_udp") {
+        return;
+    }
+    let place = Place::new();
+    place.write("one.toml", ONE_FLOW);
+    for change in ["transport=l2dct", "lab_senders=simulator"] {
+        let set = format!("scheme.pias.{change}");
+        let arguments = ["lab", "run", "one.toml", "--set", &set, "--out", change];
+        let output = place.command(&arguments).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let table = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{said}");
+        assert!(table.contains("pias: the simulator's hosts, over UDP, "), "{table}");
     }
 }
 

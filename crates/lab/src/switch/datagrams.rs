@@ -1,4 +1,4 @@
-//! Reads and writes the packets of hosts that speak a scheme's own protocol.
+//! Reads and writes the packets of the simulator's hosts.
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Codec, Flags, Header};

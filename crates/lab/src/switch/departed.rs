@@ -22,7 +22,7 @@ impl<H: Header> Departed<H> {
     }
 
     /// Writes the frames of packets that have left. Call this before `memory` stores other frames.
-    pub fn write(&mut self, memory: &Memory) {
+    pub fn write(&mut self, memory: &Memory<H>) {
         for (port, at, packet) in self.packets.drain(..) {
             let frame = memory.show(&packet);
             self.captures.write(port, at, &frame, frame.len());

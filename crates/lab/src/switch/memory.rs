@@ -8,6 +8,7 @@ use flowsched_sim::Losses;
 use flowsched_topology::HostId;
 use flowsched_units::Time;
 
+use super::form::Form;
 use super::headers::{Headers, Segment, mend_v4};
 use super::{datagrams, tunnelled};
 use crate::vxlan::{self, AROUND, Bits, Outer};
@@ -33,23 +34,28 @@ struct Stored {
 
 impl Stored {
     /// Writes what the network has changed of the packet: the mark, and the scheme's header.
-    fn update<H: Header>(&mut self, packet: &Packet<H>) {
+    fn update<H: Header>(&mut self, packet: &Packet<H>, form: &Form<H>) {
         if packet.flags.has(Flags::CE) && !self.headers.is_marked {
             self.headers.mark(&mut self.bytes);
         }
-        if let Some(codec) = &H::CODEC {
-            let mut packet = *packet;
-            packet.seq = self.number;
-            datagrams::write(codec, &packet, &self.headers, &mut self.bytes);
-        } else if let Some(tunnel) = &H::TUNNEL {
-            tunnelled::write(tunnel, packet, &self.headers, &mut self.bytes);
+        match form {
+            Form::Datagrams(codec) => {
+                let mut packet = *packet;
+                packet.seq = self.number;
+                datagrams::write(codec, &packet, &self.headers, &mut self.bytes);
+            }
+            Form::Tunnel(tunnel) => {
+                tunnelled::write(tunnel, packet, &self.headers, &mut self.bytes);
+            }
+            Form::Tcp => {}
         }
     }
 }
 
 /// Frames by slot. The slot of a frame is its packet's number ([`Packet::seq`]).
-#[derive(Debug, Default)]
-pub struct Memory {
+#[derive(Debug)]
+pub struct Memory<H> {
+    form: Form<H>,
     slots: Vec<Stored>,
     free: Vec<u32>,
     lost: u64,
@@ -59,7 +65,13 @@ pub struct Memory {
     message: Vec<u8>,
 }
 
-impl Memory {
+impl<H: Header> Memory<H> {
+    /// A memory without frames, for packets of this form.
+    pub fn new(form: Form<H>) -> Memory<H> {
+        let (slots, free, heads, message) = (Vec::new(), Vec::new(), HashMap::new(), Vec::new());
+        Memory { form, slots, free, lost: 0, heads, message }
+    }
+
     /// Keeps a frame that enters the network. Returns its slot.
     pub fn store(&mut self, headers: Headers, number: u32, entered: Time, frame: &[u8]) -> u32 {
         match self.free.pop() {
@@ -80,35 +92,35 @@ impl Memory {
     }
 
     /// The frame of a packet as it is in the network, with the mark and the scheme's header.
-    pub fn show<H: Header>(&self, packet: &Packet<H>) -> Vec<u8> {
+    pub fn show(&self, packet: &Packet<H>) -> Vec<u8> {
         if packet.flags.has(Flags::MESSAGE) {
             return self.message(packet);
         }
         let mut stored = self.slots[packet.seq as usize].clone();
-        stored.update(packet);
+        stored.update(packet, &self.form);
         stored.bytes
     }
 
     /// The frame of a packet that has arrived, with what the network has changed. Its slot is free from now on.
-    pub fn take<H: Header>(&mut self, packet: &Packet<H>) -> &[u8] {
+    pub fn take(&mut self, packet: &Packet<H>) -> &[u8] {
         if packet.flags.has(Flags::MESSAGE) {
             self.message = self.message(packet);
             return &self.message;
         }
         self.free.push(packet.seq);
         let stored = &mut self.slots[packet.seq as usize];
-        stored.update(packet);
+        stored.update(packet, &self.form);
         &stored.bytes
     }
 
     /// When a packet entered the network; `None` if it is a message of a switch.
-    pub fn entered<H>(&self, packet: &Packet<H>) -> Option<Time> {
+    pub fn entered(&self, packet: &Packet<H>) -> Option<Time> {
         let is_message = packet.flags.has(Flags::MESSAGE);
         (!is_message).then(|| self.slots[packet.seq as usize].entered)
     }
 
     /// The bytes of the kernel's TCP that a packet carries, if any.
-    pub(super) fn segment<H>(&self, packet: &Packet<H>) -> Option<Segment> {
+    pub(super) fn segment(&self, packet: &Packet<H>) -> Option<Segment> {
         let is_message = packet.flags.has(Flags::MESSAGE);
         if is_message { None } else { self.slots[packet.seq as usize].headers.segment }
     }
@@ -123,8 +135,8 @@ impl Memory {
 
     /// The frame of a message to the sender of a flow. It has the headers of the flow's packets, in a tunnel that
     /// begins at a switch (EPN 2018, III).
-    fn message<H: Header>(&self, packet: &Packet<H>) -> Vec<u8> {
-        let Some(Tunnel { to_bits, ttl, .. }) = H::TUNNEL else { return Vec::new() };
+    fn message(&self, packet: &Packet<H>) -> Vec<u8> {
+        let Form::Tunnel(Tunnel { to_bits, ttl, .. }) = self.form else { return Vec::new() };
         let bits = Bits { vni: packet.flow, reserved: to_bits(&packet.header) };
         let (to, ttl) = (HostId(packet.to), ttl(&packet.header));
         let outer = Outer { from: None, to, dscp: NETWORK_CONTROL, ecn: 0, ttl, bits };
@@ -151,7 +163,7 @@ fn without_payload(mut head: [u8; HEAD]) -> [u8; HEAD] {
     head
 }
 
-impl<H> Losses<H> for Memory {
+impl<H: Header> Losses<H> for Memory<H> {
     fn lose(&mut self, packet: &Packet<H>) {
         // Messages have no slot.
         if !packet.flags.has(Flags::MESSAGE) {

@@ -5,9 +5,10 @@ use etherparse::{
     PacketBuilderStep, SlicedPacket,
 };
 use flowsched_lab::address::{ipv4, mac};
+use flowsched_lab::switch::form::Form;
 use flowsched_schemes::Packet;
 use flowsched_schemes::on_linux::code_point;
-use flowsched_schemes::packet::{Flags, Header};
+use flowsched_schemes::packet::{Codec, Flags, Header};
 use flowsched_schemes::wire;
 use flowsched_topology::HostId;
 
@@ -19,31 +20,35 @@ const TCP: usize = 20;
 const VXLAN: usize = 8;
 /// The UDP port of VXLAN (RFC 7348).
 const VXLAN_PORT: u16 = 4_789;
-/// The UDP port of hosts that speak a scheme's own protocol.
+/// The UDP port of the simulator's hosts.
 const OWN_PORT: u16 = 41_001;
 /// The TTL of packets for which the tagger sets none, such as acknowledgements.
 const TTL: u8 = 64;
 /// The last byte of the Ethernet address of switches.
 const SWITCH: u8 = 0xff;
 
-/// The frame of a packet that `from` sends to ports with this many priorities. The frame holds the
-/// packet's number.
+/// The frame of a packet that `from` sends in this form to ports with this many priorities. The frame
+/// holds the packet's number.
 pub fn frame<H: Header>(
+    form: &Form<H>,
     from: HostId,
     packet: &Packet<H>,
     number: u32,
     priorities: usize,
 ) -> Vec<u8> {
     let to = HostId(packet.to);
-    let ttl = H::TUNNEL.map_or(TTL, |tunnel| (tunnel.ttl)(&packet.header));
-    let outer = around((from, to), packet, priorities, ttl);
-    if H::CODEC.is_some() {
-        return udp(outer, OWN_PORT, &datagram(packet, number));
-    }
-    let Some(tunnel) = H::TUNNEL else {
-        let payload = usize::from(packet.wire).saturating_sub(IP + TCP);
-        return tcp(outer, packet, number, payload);
+    let outer = |ttl| around((from, to), packet, priorities, ttl);
+    let tunnel = match form {
+        Form::Tcp => {
+            let payload = usize::from(packet.wire).saturating_sub(IP + TCP);
+            return tcp(outer(TTL), packet, number, payload);
+        }
+        Form::Datagrams(codec) => {
+            return udp(outer(TTL), OWN_PORT, &datagram(codec, packet, number));
+        }
+        Form::Tunnel(tunnel) => tunnel,
     };
+    let outer = outer((tunnel.ttl)(&packet.header));
     let payload = usize::from(packet.wire).saturating_sub(IP + UDP + VXLAN + ETHERNET + IP + TCP);
     let inner = tcp(around((from, to), packet, priorities, TTL), packet, number, payload);
     let [a, b, c, last] = (tunnel.to_bits)(&packet.header).to_be_bytes();
@@ -52,8 +57,8 @@ pub fn frame<H: Header>(
 }
 
 /// The packet as it enters the network. A packet in a tunnel then has a TTL.
-pub fn as_sent<H: Header>(mut packet: Packet<H>) -> Packet<H> {
-    if let Some(tunnel) = H::TUNNEL
+pub fn as_sent<H: Header>(form: &Form<H>, mut packet: Packet<H>) -> Packet<H> {
+    if let Form::Tunnel(tunnel) = form
         && (tunnel.ttl)(&packet.header) == 0
     {
         packet.header = (tunnel.from_bits)((tunnel.to_bits)(&packet.header), TTL);
@@ -105,37 +110,35 @@ fn tcp<H>(
     bytes
 }
 
-/// The UDP payload of a scheme's own protocol. The number comes after the header.
-fn datagram<H: Header>(packet: &Packet<H>, number: u32) -> Vec<u8> {
-    let head = head::<H>();
+/// The UDP payload of a packet of the simulator's hosts. The number comes after the header.
+fn datagram<H: Header>(codec: &Codec<H>, packet: &Packet<H>, number: u32) -> Vec<u8> {
+    let head = head(codec);
     let length = usize::from(packet.wire).saturating_sub(IP + UDP).max(head + 4);
     let mut bytes = vec![0; length];
-    assert!(wire::write(packet, &H::CODEC.unwrap(), &mut bytes));
+    assert!(wire::write(packet, codec, &mut bytes));
     bytes[head..head + 4].copy_from_slice(&number.to_be_bytes());
     bytes
 }
 
-/// Bytes of a packet of a scheme's own protocol without its payload.
-fn head<H: Header>() -> usize {
-    wire::PACKET_BYTES + H::CODEC.map_or(0, |codec| codec.bytes)
+/// Bytes of such a packet without its payload.
+fn head<H>(codec: &Codec<H>) -> usize {
+    wire::PACKET_BYTES + codec.bytes
 }
 
 /// A scheme's header as bytes; none if it has no place in frames.
-pub fn header_bytes<H: Header>(header: &H) -> Vec<u8> {
-    if let Some(codec) = H::CODEC {
-        let mut bytes = vec![0; codec.bytes];
-        (codec.write)(header, &mut bytes);
-        return bytes;
+pub fn header_bytes<H: Header>(form: &Form<H>, header: &H) -> Vec<u8> {
+    match form {
+        Form::Tcp => Vec::new(),
+        Form::Datagrams(codec) => {
+            let mut bytes = vec![0; codec.bytes];
+            (codec.write)(header, &mut bytes);
+            bytes
+        }
+        Form::Tunnel(tunnel) => {
+            let bits = (tunnel.to_bits)(header).to_be_bytes();
+            [&bits[..], &[(tunnel.ttl)(header)]].concat()
+        }
     }
-    H::TUNNEL.map_or(Vec::new(), |tunnel| {
-        let bits = (tunnel.to_bits)(header).to_be_bytes();
-        [&bits[..], &[(tunnel.ttl)(header)]].concat()
-    })
-}
-
-/// Whether frames have a place for the scheme's header.
-pub fn has_header<H: Header>() -> bool {
-    H::CODEC.is_some() || H::TUNNEL.is_some()
 }
 
 /// What can be seen of a frame.
@@ -149,8 +152,8 @@ pub struct Seen {
     head: Vec<u8>,
 }
 
-/// Looks at a frame. Its checksum must be right.
-pub fn look<H: Header>(frame: &[u8]) -> Seen {
+/// Looks at a frame of this form, whose checksum must be right. In a tunnel, a frame without UDP is one that left it.
+pub fn look<H: Header>(form: &Form<H>, frame: &[u8]) -> Seen {
     let parsed = SlicedPacket::from_ethernet(frame).unwrap();
     let Some(NetSlice::Ipv4(ip)) = parsed.net else { panic!("no IPv4") };
     let header = ip.header().to_header();
@@ -159,10 +162,8 @@ pub fn look<H: Header>(frame: &[u8]) -> Seen {
     let mut kept = frame.to_vec();
     kept[ETHERNET + 1] &= !3;
     kept[ETHERNET + 10..ETHERNET + 12].fill(0);
-    let mut head = Vec::new();
-    if has_header::<H>() && header.protocol == IpNumber::UDP {
-        head = take_head::<H>(&mut kept);
-    }
+    let is_udp = header.protocol == IpNumber::UDP;
+    let head = if is_udp { take_head(form, &mut kept) } else { Vec::new() };
     if is_of_switch(frame) {
         kept.truncate(6);
     }
@@ -170,14 +171,18 @@ pub fn look<H: Header>(frame: &[u8]) -> Seen {
 }
 
 /// Cuts out of a UDP frame what switches may write: the scheme's header, its TTL and the checksum of UDP.
-fn take_head<H: Header>(frame: &mut [u8]) -> Vec<u8> {
+fn take_head<H: Header>(form: &Form<H>, frame: &mut [u8]) -> Vec<u8> {
     let udp = ETHERNET + IP;
     frame[udp + 6..udp + UDP].fill(0);
-    let length = if H::TUNNEL.is_some() { VXLAN } else { head::<H>() };
+    let length = match form {
+        Form::Tcp => return Vec::new(),
+        Form::Tunnel(_) => VXLAN,
+        Form::Datagrams(codec) => head(codec),
+    };
     let place = &mut frame[udp + UDP..udp + UDP + length];
     let mut head = place.to_vec();
     place.fill(0);
-    if H::TUNNEL.is_some() {
+    if matches!(form, Form::Tunnel(_)) {
         head.push(frame[ETHERNET + 8]);
         frame[ETHERNET + 8] = 0;
     }
@@ -190,36 +195,36 @@ pub fn is_of_switch(frame: &[u8]) -> bool {
 }
 
 /// What is seen of the frame `sent` when its packet arrives with the network's changes.
-pub fn arrived<H: Header>(sent: &[u8], packet: &Packet<H>) -> Seen {
-    let Seen { kept, head, .. } = look::<H>(sent);
+pub fn arrived<H: Header>(form: &Form<H>, sent: &[u8], packet: &Packet<H>) -> Seen {
+    let Seen { kept, head, .. } = look(form, sent);
     let is_marked = packet.flags.has(Flags::CE);
-    let head = match (H::CODEC, H::TUNNEL) {
-        (Some(codec), _) => {
+    let head = match form {
+        Form::Datagrams(codec) => {
             let mut packet = *packet;
-            packet.seq = wire::read(&codec, &head).unwrap().seq;
+            packet.seq = wire::read(codec, &head).unwrap().seq;
             let mut bytes = vec![0; head.len()];
-            wire::write(&packet, &codec, &mut bytes);
+            wire::write(&packet, codec, &mut bytes);
             bytes
         }
-        (None, Some(_)) if !head.is_empty() => {
+        Form::Tunnel(_) if !head.is_empty() => {
             let vni = u32::from_be_bytes([0, head[4], head[5], head[6]]);
-            vxlan(vni, packet)
+            vxlan(form, vni, packet)
         }
         // The kernel's TCP, seen without a tunnel.
-        (None, _) => head,
+        Form::Tunnel(_) | Form::Tcp => head,
     };
     Seen { kept, is_marked, head }
 }
 
 /// What is seen of a message of a switch.
-pub fn message<H: Header>(packet: &Packet<H>) -> Seen {
+pub fn message<H: Header>(form: &Form<H>, packet: &Packet<H>) -> Seen {
     let kept = mac(HostId(packet.to)).to_vec();
-    Seen { kept, is_marked: packet.flags.has(Flags::CE), head: vxlan(packet.flow, packet) }
+    Seen { kept, is_marked: packet.flags.has(Flags::CE), head: vxlan(form, packet.flow, packet) }
 }
 
 /// The VXLAN header of a packet, and the TTL of the header around it.
-fn vxlan<H: Header>(vni: u32, packet: &Packet<H>) -> Vec<u8> {
-    let bytes = header_bytes(&packet.header);
+fn vxlan<H: Header>(form: &Form<H>, vni: u32, packet: &Packet<H>) -> Vec<u8> {
+    let bytes = header_bytes(form, &packet.header);
     let [_, d, e, f] = vni.to_be_bytes();
     vec![8, bytes[0], bytes[1], bytes[2], d, e, f, bytes[3], bytes[4]]
 }

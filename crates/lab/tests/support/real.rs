@@ -15,11 +15,11 @@ use flowsched_lab::datagrams::{Datagrams, Sockets};
 use flowsched_lab::edge::{Shared, edges};
 use flowsched_lab::hosts::Hosts;
 use flowsched_lab::stack::Stack;
+use flowsched_lab::switch::form::Form;
 use flowsched_lab::switch::headers::Headers;
 use flowsched_lab::tap::Tap;
 use flowsched_schemes::Scheme;
 use flowsched_schemes::on_linux::RealHosts;
-use flowsched_schemes::packet::Header;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
 use flowsched_schemes::world::{Controllers, Ports, Progress};
@@ -35,7 +35,7 @@ use crate::wires::Wire;
 /// The first port that receivers listen on.
 const PORT: u16 = 6_000;
 
-/// When hosts that speak a scheme's own protocol give up.
+/// When the simulator's hosts give up.
 const LATEST: Time = Time::from_ms(60_000);
 
 /// Hosts that are up.
@@ -46,7 +46,7 @@ pub struct Real {
 }
 
 impl Real {
-    /// Makes `count` hosts for a scheme. If the scheme has its own protocol, that adds `header` bytes to a full packet.
+    /// Makes `count` hosts for a scheme. Over UDP, `header` bytes are added to a full packet.
     /// Also returns the other ends of the hosts' cables.
     pub fn up(count: u32, scheme: &Scheme, header: u32) -> (Real, Vec<Tap>) {
         let folder = tempfile::tempdir().unwrap();
@@ -114,11 +114,10 @@ impl Real {
     }
 }
 
-/// Has the lab's hosts send the job's flows: over UDP if the scheme has its own protocol, and otherwise over the
-/// kernel's TCP.
+/// Has the lab's hosts send the job's flows, over UDP if that is the form of packets, and otherwise over the kernel's TCP.
 pub fn from_hosts<T, G, P, C>(
     job: &Job<'_>,
-    priorities: usize,
+    (form, priorities): (Form<T::Header>, usize),
     (transport, tagger): (T, G),
     (ports, controllers): (&P, &C),
     (mut real, taps): (Real, Vec<Tap>),
@@ -131,24 +130,23 @@ where
 {
     let clock = Clock::starting_in(Duration::ZERO);
     let bursts = Arc::new(Bursts::default());
-    let setting = |cables| Setting { job, cables, priorities, clock, least: 0 };
+    let setting = |cables| Setting { job, form, cables, priorities, clock, least: 0 };
     let plain = |taps: Vec<Tap>| taps.into_iter().map(|tap| Box::new(tap) as _).collect();
-    let (codec, tunnel) = (T::Header::CODEC, T::Header::TUNNEL);
     let over_tcp = || real.send_over_tcp(job.flows, &bursts);
-    let run = match (codec, tunnel) {
-        (Some(codec), _) => {
+    let run = match form {
+        Form::Datagrams(codec) => {
             let sockets = Sockets::open(&real.hosts).unwrap();
             let own = Datagrams::new(job, (transport, tagger), codec, sockets, clock);
             let play = || drop(own.play(LATEST, &Progress::default()).unwrap());
             switched(setting(plain(taps)), ports, controllers, Box::new(play))
         }
-        (None, Some(tunnel)) => {
+        Form::Tunnel(tunnel) => {
             let shared = Shared { tagger, tunnel, bursts: bursts.clone(), priorities, clock };
             let edges = edges(job.network, taps, shared);
             switched(setting(edges), ports, controllers, Box::new(over_tcp))
         }
-        (None, None) => switched(setting(plain(taps)), ports, controllers, Box::new(over_tcp)),
+        Form::Tcp => switched(setting(plain(taps)), ports, controllers, Box::new(over_tcp)),
     };
     let (sent, received) = real.crossed();
-    (run, Crossed { sent, received, has_edge: codec.is_none() && tunnel.is_some() })
+    (run, Crossed { sent, received, has_edge: matches!(form, Form::Tunnel(_)) })
 }

@@ -4,6 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use flowsched_lab::clock::Clock;
+use flowsched_lab::switch::form::Form;
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::tagger::Tagging;
@@ -57,9 +58,10 @@ pub fn random<H: Header>(hosts: u32, priorities: usize, seed: u64) -> Vec<Sent<H
     (0..BURST * BURSTS).map(&mut draw).collect()
 }
 
-/// The packets that hosts hand to their cards in a simulation of these parts.
+/// The packets that hosts hand to their cards in a simulation of these parts, as they are in frames of this form.
 pub fn recorded<T, G, P, C>(
     job: &Job<'_>,
+    form: &Form<T::Header>,
     (transport, tagger): (T, G),
     ports: &P,
     controllers: &C,
@@ -76,17 +78,25 @@ where
     let log = log.take();
     let sent = log.iter().filter(|event| !event.is_departure);
     let mut all: Vec<_> = sent
-        .map(|event| Sent { at: event.at, from: HostId(event.port), packet: as_sent(event.packet) })
+        .map(|event| {
+            let packet = as_sent(form, event.packet);
+            Sent { at: event.at, from: HostId(event.port), packet }
+        })
         .collect();
     all.sort_by_key(|sent| (sent.at, sent.from.0));
     all
 }
 
-/// The frames of each host in a sequence.
-pub fn frames_of<H: Header>(hosts: u32, sequence: &[Sent<H>], priorities: usize) -> Frames {
+/// The frames of each host in a sequence, in this form.
+pub fn frames_of<H: Header>(
+    form: &Form<H>,
+    hosts: u32,
+    sequence: &[Sent<H>],
+    priorities: usize,
+) -> Frames {
     let mut frames = vec![Vec::new(); hosts as usize];
     for (number, Sent { from, packet, .. }) in (0..).zip(sequence) {
-        frames[from.index()].push(frame(*from, packet, number, priorities));
+        frames[from.index()].push(frame(form, *from, packet, number, priorities));
     }
     frames
 }
@@ -94,7 +104,7 @@ pub fn frames_of<H: Header>(hosts: u32, sequence: &[Sent<H>], priorities: usize)
 /// Has the test send frames, each at the time of its packet.
 pub fn replay<H: Header>(
     job: &Job<'_>,
-    priorities: usize,
+    (form, priorities): (Form<H>, usize),
     (ports, controllers): (&impl Ports<H>, &impl Controllers<H>),
     sequence: &[Sent<H>],
     sent: Frames,
@@ -102,7 +112,7 @@ pub fn replay<H: Header>(
     let (mut hosts, cables) = wires(sent.len() as u32);
     let cables = cables.into_iter().map(|cable| Box::new(cable) as _).collect();
     let clock = Clock::starting_in(Duration::ZERO);
-    let setting = Setting { job, cables, priorities, clock, least: sequence.len() };
+    let setting = Setting { job, form, cables, priorities, clock, least: sequence.len() };
     let mut next: Vec<_> = sent.iter().map(|frames| frames.iter()).collect();
     let mut all = sequence
         .iter()

@@ -12,6 +12,7 @@ use std::thread;
 use etherparse::IpEcn;
 use flowsched_capture::Captures;
 use flowsched_lab::clock::Clock;
+use flowsched_lab::switch::form::Form;
 use flowsched_lab::switch::{Counts, Switch};
 use flowsched_lab::tap::Cable;
 use flowsched_schemes::packet::{Flags, Header};
@@ -29,6 +30,7 @@ const INTERVAL: Time = Time::from_ms(5);
 
 /// The results of a run of the switch.
 pub struct Switched<H> {
+    pub form: Form<H>,
     /// The packets that hosts handed to their cards and that left ports by [`Switched::end`].
     pub log: Vec<Event<H>>,
     /// Packets that hosts handed over after the end.
@@ -45,8 +47,9 @@ pub struct Switched<H> {
 type Captured = (u64, u32, bool);
 
 /// The inputs of the switch.
-pub struct Setting<'a, 'n> {
+pub struct Setting<'a, 'n, H> {
     pub job: &'a Job<'n>,
+    pub form: Form<H>,
     pub cables: Vec<Box<dyn Cable + 'a>>,
     /// The number of priorities at ports.
     pub priorities: usize,
@@ -95,12 +98,12 @@ impl Drop for Done<'_> {
 /// Brings the frames of hosts through the switch until `hosts` has finished and nothing is under
 /// way.
 pub fn switched<H: Header>(
-    setting: Setting<'_, '_>,
+    setting: Setting<'_, '_, H>,
     ports: &impl Ports<H>,
     controllers: &impl Controllers<H>,
     hosts: Box<dyn FnOnce() + Send + '_>,
 ) -> Switched<H> {
-    let Setting { job, cables, priorities, clock, least } = setting;
+    let Setting { job, form, cables, priorities, clock, least } = setting;
     let folder = tempfile::tempdir().unwrap();
     let names = names(job.network);
     let captures = Captures::create(folder.path(), job.network, &names).unwrap();
@@ -110,7 +113,7 @@ pub fn switched<H: Header>(
     let cables = cables.into_iter().map(counted).collect();
     let log = Log::default();
     let noting = Noting { inner: controllers, log: log.clone() };
-    let mut switch = Switch::new(job, ports, noting, cables, levels, clock, captures);
+    let mut switch = Switch::new(job, ports, noting, cables, (form, levels), clock, captures);
     let (stop, is_played) = (AtomicBool::new(false), AtomicBool::new(false));
     let (mut end, mut counters) = (Time::ZERO, Vec::new());
     thread::scope(|scope| {
@@ -136,7 +139,7 @@ pub fn switched<H: Header>(
         log.take().into_iter().partition(|event: &Event<H>| event.at <= end);
     let late = after.iter().filter(|event| !event.is_departure).count();
     let captured = names.iter().map(|name| captured(folder.path(), name, end)).collect();
-    Switched { log, late, end, counters, counts, captured }
+    Switched { form, log, late, end, counters, counts, captured }
 }
 
 /// The names of all ports of a star, in order.

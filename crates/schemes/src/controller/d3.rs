@@ -13,7 +13,6 @@ use flowsched_units::{Kind, Parameter, Rate, SettingError, Settings, Time};
 
 use crate::controller::{Controlled, Controller, ControllerPart, Language, Site};
 use crate::flow_level::Fluid;
-use crate::on_linux::OnLinux;
 use crate::packet::{Flags, Header, Packet};
 use crate::part::{Part, Role};
 use crate::port::{Backlog, InOrder};
@@ -99,10 +98,6 @@ impl ControllerPart<D3Header> for D3Control {
     }
 
     fn fluid(&self) -> Fluid<()> {
-        Ok(())
-    }
-
-    fn on_linux(&self) -> OnLinux<()> {
         Ok(())
     }
 }

@@ -14,7 +14,6 @@ use flowsched_units::{Kind, PACKET_HEADER, Parameter, Rate, SettingError, Settin
 
 use super::{Controller, ControllerPart, Site};
 use crate::flow_level::{Fluid, NoFluid};
-use crate::on_linux::OnLinux;
 use crate::packet::{Flags, Header, Packet};
 use crate::part::{Part, Role};
 use crate::port::{Backlog, Queued};
@@ -127,10 +126,6 @@ impl ControllerPart<()> for EpnSettings {
             why: "its messages are packets",
             instead: "none",
         })
-    }
-
-    fn on_linux(&self) -> OnLinux<()> {
-        Ok(())
     }
 }
 

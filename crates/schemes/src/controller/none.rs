@@ -4,7 +4,6 @@ use flowsched_units::{SettingError, Settings, Time};
 
 use super::{Controller, ControllerPart, Site};
 use crate::flow_level::Fluid;
-use crate::on_linux::OnLinux;
 use crate::packet::{Header, Packet};
 use crate::part::{Part, Role};
 use crate::port::{AnyPort, Backlog, PortFamily};
@@ -55,10 +54,6 @@ impl<H: Uncontrolled> ControllerPart<H> for NoController {
     }
 
     fn fluid(&self) -> Fluid<()> {
-        Ok(())
-    }
-
-    fn on_linux(&self) -> OnLinux<()> {
         Ok(())
     }
 }

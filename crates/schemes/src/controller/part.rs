@@ -8,7 +8,7 @@ use flowsched_units::{SettingError, Settings};
 use super::{Controller, Site};
 use crate::flow_level::{Fluid, Shares};
 use crate::limits::LARGEST_HEADER;
-use crate::on_linux::{HostTags, OnLinux};
+use crate::on_linux::HostTags;
 use crate::packet::Header;
 use crate::part::{self, Part, Role};
 use crate::port::{PortFamily, PortSettings};
@@ -52,9 +52,6 @@ pub trait ControllerPart<H: Header>: Clone + std::fmt::Debug + 'static {
     /// Whether the controller has a fluid form, or the reason why not. A transport whose rates the
     /// controller sets gives the fluid form of both.
     fn fluid(&self) -> Fluid<()>;
-
-    /// Whether it works with hosts whose TCP is the kernel's, or the reason why not.
-    fn on_linux(&self) -> OnLinux<()>;
 }
 
 /// One of the controllers that understand `H`, with a tagger and ports that it works with.
@@ -86,8 +83,8 @@ pub trait ControllerFamily<H: Header>: Clone + std::fmt::Debug {
     /// The fluid form of the controller, the tagger and the ports.
     fn shares(&self) -> Shares;
 
-    /// What hosts with the kernel's TCP write on packets, or the reason why they cannot.
-    fn on_linux(&self) -> OnLinux<HostTags>;
+    /// What hosts with the kernel's TCP write on packets; `None` if they cannot write it.
+    fn on_linux(&self) -> Option<HostTags>;
 }
 
 /// A controller, with a tagger and ports that it works with.
@@ -132,8 +129,8 @@ impl<H: Header, C: ControllerPart<H>> ControllerFamily<H> for Controlled<H, C> {
         &self.control
     }
 
-    fn on_linux(&self) -> OnLinux<HostTags> {
-        self.control.on_linux().and_then(|()| self.tagger.on_linux())
+    fn on_linux(&self) -> Option<HostTags> {
+        self.tagger.on_linux()
     }
 
     fn shares(&self) -> Shares {

@@ -15,7 +15,6 @@ use flowsched_units::{Bytes, Rate, SettingError, Settings, Time};
 
 use crate::controller::{Controlled, Controller, ControllerPart, Language, Site};
 use crate::flow_level::Fluid;
-use crate::on_linux::OnLinux;
 use crate::packet::{Flags, Packet};
 use crate::part::{Part, Role};
 use crate::port::{Backlog, InOrder};
@@ -57,10 +56,6 @@ impl<H: Scheduled> ControllerPart<H> for FlowControl {
     }
 
     fn fluid(&self) -> Fluid<()> {
-        Ok(())
-    }
-
-    fn on_linux(&self) -> OnLinux<()> {
         Ok(())
     }
 }

@@ -6,7 +6,6 @@ use flowsched_units::{Bytes, Kind, Parameter, Rate, SettingError, Settings, Time
 
 use super::{Controlled, Controller, ControllerPart, Language, Site};
 use crate::flow_level::Fluid;
-use crate::on_linux::{OWN_HEADERS, OnLinux};
 use crate::packet::{Flags, Packet};
 use crate::part::{Part, Role};
 use crate::port::{Backlog, InOrder};
@@ -62,10 +61,6 @@ impl ControllerPart<HpccHeader> for TelemetryControl {
 
     fn fluid(&self) -> Fluid<()> {
         Ok(())
-    }
-
-    fn on_linux(&self) -> OnLinux<()> {
-        Err(OWN_HEADERS)
     }
 }
 

@@ -8,7 +8,7 @@ use super::epn::EpnSettings;
 use super::none::NoController;
 use super::{Controlled, ControllerFamily, ControllerPart, Language};
 use crate::flow_level::Shares;
-use crate::on_linux::{HostTags, OnLinux};
+use crate::on_linux::HostTags;
 use crate::part::{self, Part, Role};
 use crate::port::PortSettings;
 use crate::transport::Transport;
@@ -61,7 +61,7 @@ macro_rules! controller_family {
                 match self { $($Family::$Name(parts) => parts.shares()),* }
             }
 
-            fn on_linux(&self) -> OnLinux<HostTags> {
+            fn on_linux(&self) -> Option<HostTags> {
                 match self { $($Family::$Name(parts) => parts.on_linux()),* }
             }
         }

@@ -9,7 +9,7 @@ use super::remaining::Remaining;
 use super::size_known::SizeKnown;
 use super::{Departure, PlainTagger, Tag, TaggerFamily, TaggerPart, Work};
 use crate::flow_level::Tagged;
-use crate::on_linux::{HostTags, OnLinux};
+use crate::on_linux::HostTags;
 use crate::packet::Header;
 use crate::part::{self, Part, Role};
 
@@ -76,7 +76,7 @@ macro_rules! any_tagger {
                 match self { $(AnyTagger::$Name(tagger) => TaggerPart::fluid(tagger)),* }
             }
 
-            fn on_linux(&self) -> OnLinux<HostTags> {
+            fn on_linux(&self) -> Option<HostTags> {
                 match self { $(AnyTagger::$Name(tagger) => TaggerPart::on_linux(tagger)),* }
             }
         }

@@ -4,7 +4,7 @@ use flowsched_units::{SettingError, Settings};
 
 use super::{TaggerPart, Tagging};
 use crate::flow_level::Tagged;
-use crate::on_linux::{HostTags, OnLinux};
+use crate::on_linux::HostTags;
 use crate::packet::Header;
 use crate::part::{self, Part, Role};
 
@@ -23,7 +23,7 @@ pub trait TaggerFamily<H: Header>: Tagging<H> + Clone + std::fmt::Debug + 'stati
     fn fluid(&self) -> Tagged;
 
     /// What [`TaggerPart::on_linux`] returns.
-    fn on_linux(&self) -> OnLinux<HostTags>;
+    fn on_linux(&self) -> Option<HostTags>;
 }
 
 /// A family with one tagger.
@@ -46,7 +46,7 @@ impl<H: Header, G: TaggerPart + Tagging<H>> TaggerFamily<H> for G {
         TaggerPart::fluid(self)
     }
 
-    fn on_linux(&self) -> OnLinux<HostTags> {
+    fn on_linux(&self) -> Option<HostTags> {
         TaggerPart::on_linux(self)
     }
 }

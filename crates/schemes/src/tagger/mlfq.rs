@@ -9,7 +9,7 @@ use flowsched_units::{Bytes, Kind, Parameter, SettingError, Settings, Time};
 use super::thresholds::{THRESHOLDS, Thresholds};
 use super::{AckPriority, Departure, PlainTagger, Tag, TaggerPart, Work};
 use crate::flow_level::{Sharing, Tagged};
-use crate::on_linux::{AgentTags, HostTags, OnLinux};
+use crate::on_linux::{AgentTags, HostTags};
 use crate::part::{Part, Role};
 
 pub(crate) const BOOKKEEPING: Parameter = Parameter {
@@ -222,12 +222,12 @@ impl TaggerPart for Mlfq {
         Tagged::without_ranks(Sharing::BytesSent(self.thresholds()))
     }
 
-    fn on_linux(&self) -> OnLinux<HostTags> {
+    fn on_linux(&self) -> Option<HostTags> {
         let message_idle = match self.message_start {
             MessageStart::Flow => None,
             MessageStart::Idle(gap) => Some(gap),
         };
-        Ok(HostTags::BytesSent(AgentTags {
+        Some(HostTags::BytesSent(AgentTags {
             thresholds: self.thresholds(),
             message_idle,
             is_cumulative: self.bookkeeping == Bookkeeping::Cumulative,

@@ -4,7 +4,7 @@ use flowsched_units::{SettingError, Settings};
 
 use super::{Departure, PlainTagger, Tag, TaggerPart, Work};
 use crate::flow_level::{Sharing, Tagged};
-use crate::on_linux::{HostTags, OnLinux};
+use crate::on_linux::HostTags;
 use crate::part::{Part, Role};
 
 /// Every packet has the highest priority.
@@ -28,8 +28,8 @@ impl TaggerPart for NoTagger {
         Tagged::without_ranks(Sharing::MaxMin)
     }
 
-    fn on_linux(&self) -> OnLinux<HostTags> {
-        Ok(HostTags::None)
+    fn on_linux(&self) -> Option<HostTags> {
+        Some(HostTags::None)
     }
 }
 

@@ -13,7 +13,7 @@ use super::{Departure, TaggerPart, Tagging, Work};
 use crate::controller::epn::header::{Br, Dp, EpnHeader, INITIAL_TTL, MOST_DP_BITS, Tp};
 use crate::flow_level::{Sharing, Tagged};
 use crate::knowledge::Start;
-use crate::on_linux::{HostTags, OnLinux};
+use crate::on_linux::HostTags;
 use crate::packet::{Flags, Packet};
 use crate::part::{Part, Role};
 
@@ -199,8 +199,8 @@ impl TaggerPart for PriorityMapper {
         Tagged::without_ranks(Sharing::MaxMin)
     }
 
-    fn on_linux(&self) -> OnLinux<HostTags> {
-        Ok(HostTags::AtTheEdge)
+    fn on_linux(&self) -> Option<HostTags> {
+        Some(HostTags::AtTheEdge)
     }
 }
 

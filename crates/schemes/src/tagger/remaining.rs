@@ -7,7 +7,7 @@ use flowsched_units::{SettingError, Settings};
 
 use super::{Departure, PlainTagger, Tag, TaggerPart, Work};
 use crate::flow_level::{Sharing, Tagged};
-use crate::on_linux::{HostTags, NOT_BY_THE_AGENT, OnLinux};
+use crate::on_linux::HostTags;
 use crate::part::{Part, Role};
 
 /// Ranks are what remains of the flow.
@@ -32,8 +32,8 @@ impl TaggerPart for Remaining {
         Tagged::by_rank(Sharing::SHORTEST_REMAINING_FIRST)
     }
 
-    fn on_linux(&self) -> OnLinux<HostTags> {
-        Err(NOT_BY_THE_AGENT)
+    fn on_linux(&self) -> Option<HostTags> {
+        None
     }
 }
 

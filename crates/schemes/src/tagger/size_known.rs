@@ -9,7 +9,7 @@ use flowsched_units::{Kind, PACKET_PAYLOAD, PacketMeaning, Parameter, SettingErr
 use super::thresholds::{self, Thresholds};
 use super::{Departure, PlainTagger, Tag, TaggerPart, Work};
 use crate::flow_level::{Sharing, Tagged};
-use crate::on_linux::{HostTags, OnLinux, SizeTags};
+use crate::on_linux::{HostTags, SizeTags};
 use crate::part::{Part, Role};
 
 /// Words that may stand for thresholds. The reader of the experiment replaces them by sizes.
@@ -57,8 +57,8 @@ impl TaggerPart for SizeKnown {
         }
     }
 
-    fn on_linux(&self) -> OnLinux<HostTags> {
-        Ok(HostTags::Size(SizeTags(self.thresholds.sizes())))
+    fn on_linux(&self) -> Option<HostTags> {
+        Some(HostTags::Size(SizeTags(self.thresholds.sizes())))
     }
 }
 
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn applications_write_what_the_tagger_writes() {
         let rule = rule(&[1_000, 1_000, 50_000], 4).unwrap();
-        let Ok(HostTags::Size(tags)) = rule.on_linux() else { panic!("sizes") };
+        let Some(HostTags::Size(tags)) = rule.on_linux() else { panic!("sizes") };
         assert_eq!(tags.priorities(), 4);
         for size in [1, 1_000, 1_001, 50_000, 50_001] {
             assert_eq!(tags.priority_of(Bytes::new(size)), tag(&rule, size).priority, "{size} B");

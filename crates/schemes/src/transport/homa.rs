@@ -27,6 +27,7 @@ pub mod priorities;
 mod receiver;
 mod sender;
 mod settings;
+mod wire;
 
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@ mod header;
 mod sender;
 mod settings;
 mod window;
+mod wire;
 
 pub use header::{Hop, HpccHeader};
 pub use sender::Sender;

@@ -5,7 +5,7 @@ use flowsched_units::{SettingError, Settings};
 use super::Transport;
 use crate::controller::Language;
 use crate::flow_level::{FlowLevel, Fluid, Shares};
-use crate::on_linux::{OnLinux, RealTransport};
+use crate::on_linux::KernelControl;
 use crate::part::{self, Part, Role};
 
 /// A transport of the catalogue.
@@ -14,8 +14,6 @@ pub trait TransportPart {
     const PART: Part;
     /// Whether its senders slow down on marks.
     const HEEDS_MARKS: bool = false;
-    /// What carries its flows between real hosts, or the reason why nothing does.
-    const ON_LINUX: OnLinux<RealTransport>;
     /// The transport that it builds.
     type Transport: Transport<Header: Language> + Clone + std::fmt::Debug + 'static;
 
@@ -40,9 +38,10 @@ pub trait TransportFamily {
     /// Whether the settings name one of the family whose senders slow down on marks.
     fn heeds_marks(settings: &Settings) -> bool;
 
-    /// What carries the flows between real hosts, or the reason why nothing does. For a family of
-    /// one, this is [`TransportPart::ON_LINUX`].
-    fn on_linux(transport: &Self::Transport) -> OnLinux<RealTransport>;
+    /// The same transport in the Linux kernel, if it has one.
+    fn on_linux(_transport: &Self::Transport) -> Option<KernelControl> {
+        None
+    }
 
     /// The transport that complete and checked settings describe.
     ///
@@ -62,10 +61,6 @@ impl<P: TransportPart> TransportFamily for P {
 
     fn heeds_marks(settings: &Settings) -> bool {
         P::PART.is_named_by(settings) && P::HEEDS_MARKS
-    }
-
-    fn on_linux(_transport: &P::Transport) -> OnLinux<RealTransport> {
-        P::ON_LINUX
     }
 
     fn from_settings(settings: &Settings) -> Result<P::Transport, SettingError> {

@@ -19,6 +19,7 @@ mod sender;
 mod settings;
 pub mod sink;
 pub mod source;
+mod wire;
 
 pub use header::{Kind, PhostHeader};
 pub use part::PhostHosts;

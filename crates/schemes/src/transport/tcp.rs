@@ -31,7 +31,7 @@ use super::{
     TransportFamily,
 };
 use crate::flow_level::{FlowLevel, Fluid, Shares};
-use crate::on_linux::{OnLinux, RealTransport};
+use crate::on_linux::KernelControl;
 use crate::packet::Packet;
 use crate::part::Part;
 
@@ -192,8 +192,8 @@ impl TransportFamily for AnyAlgorithm {
         Ok(Tcp::new(TcpSettings::from_settings(settings), algorithm))
     }
 
-    fn on_linux(tcp: &Tcp) -> OnLinux<RealTransport> {
-        tcp.congestion.on_linux().map(RealTransport::Kernel)
+    fn on_linux(tcp: &Tcp) -> Option<KernelControl> {
+        tcp.congestion.on_linux()
     }
 
     fn fluid(tcp: &Tcp, _settings: &Settings, shares: Shares) -> Fluid<FlowLevel> {

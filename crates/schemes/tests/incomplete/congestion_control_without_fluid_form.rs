@@ -1,4 +1,4 @@
-use flowsched_schemes::on_linux::{KernelControl, NOT_IN_KERNELS, OnLinux};
+use flowsched_schemes::on_linux::KernelControl;
 use flowsched_schemes::transport::tcp::congestion::{Algorithm, CongestionControl};
 use flowsched_schemes::{Part, Role};
 use flowsched_units::Settings;
@@ -17,8 +17,8 @@ impl Algorithm for Mine {
         Mine
     }
 
-    fn on_linux(&self) -> OnLinux<KernelControl> {
-        Err(NOT_IN_KERNELS)
+    fn on_linux(&self) -> Option<KernelControl> {
+        None
     }
 }
 

@@ -1,5 +1,5 @@
 use flowsched_schemes::flow_level::{Sharing, Tagged};
-use flowsched_schemes::on_linux::{HostTags, OnLinux};
+use flowsched_schemes::on_linux::HostTags;
 use flowsched_schemes::tagger::TaggerPart;
 use flowsched_schemes::{Part, Role};
 
@@ -14,8 +14,8 @@ impl TaggerPart for Mine {
         Tagged::by_rank(Sharing::MaxMin)
     }
 
-    fn on_linux(&self) -> OnLinux<HostTags> {
-        Ok(HostTags::None)
+    fn on_linux(&self) -> Option<HostTags> {
+        Some(HostTags::None)
     }
 }
 

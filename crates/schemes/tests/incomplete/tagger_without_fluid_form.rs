@@ -1,4 +1,4 @@
-use flowsched_schemes::on_linux::{HostTags, OnLinux};
+use flowsched_schemes::on_linux::HostTags;
 use flowsched_schemes::tagger::TaggerPart;
 use flowsched_schemes::{Part, Role};
 use flowsched_units::{SettingError, Settings};
@@ -14,8 +14,8 @@ impl TaggerPart for Mine {
         Ok(Mine)
     }
 
-    fn on_linux(&self) -> OnLinux<HostTags> {
-        Ok(HostTags::None)
+    fn on_linux(&self) -> Option<HostTags> {
+        Some(HostTags::None)
     }
 }
 

@@ -4,7 +4,6 @@ use flowsched_units::{Kind, Parameter, SettingError, Settings};
 
 use super::{D3, D3Header};
 use crate::flow_level::{FlowLevel, Fluid, Shares, Sharing};
-use crate::on_linux::{OnLinux, RealTransport};
 use crate::part::{Part, Role};
 use crate::transport::TransportPart;
 use crate::transport::explicit::{self, ExplicitSettings};
@@ -57,7 +56,6 @@ impl TransportPart for D3Hosts {
         source: "Wilson et al., SIGCOMM 2011; PDQ 2012, 5.1",
         parameters: &[explicit::PARAMETERS, PARAMETERS],
     };
-    const ON_LINUX: OnLinux<RealTransport> = Ok(RealTransport::OverUdp);
     type Transport = D3;
 
     fn build(settings: &Settings) -> Result<D3, SettingError> {
@@ -81,7 +79,6 @@ impl TransportPart for RcpHosts {
         source: "Dukkipati and McKeown, CCR 2006; PDQ 2012, 5.1",
         parameters: &[explicit::PARAMETERS],
     };
-    const ON_LINUX: OnLinux<RealTransport> = Ok(RealTransport::OverUdp);
     type Transport = D3;
 
     fn build(settings: &Settings) -> Result<D3, SettingError> {

@@ -8,7 +8,6 @@ use super::priorities::HomaPriorities;
 use super::settings::{HomaSettings, OVERCOMMITMENT, RESEND_INTERVAL, RTT_BYTES};
 use crate::controller::{Controlled, Language, NoController, Uncontrolled};
 use crate::flow_level::{Acknowledgements, FlowLevel, Fluid, NoFluid, Shares, Sharing};
-use crate::on_linux::{OWN_SENDERS, OnLinux, RealTransport};
 use crate::packet::Header;
 use crate::part::{Part, Role};
 use crate::port::InOrder;
@@ -27,7 +26,6 @@ impl TransportPart for HomaHosts {
         source: "Montazeri et al., SIGCOMM 2018, 3",
         parameters: &[&[RTT_BYTES, OVERCOMMITMENT, RESEND_INTERVAL]],
     };
-    const ON_LINUX: OnLinux<RealTransport> = Err(OWN_SENDERS);
     type Transport = Homa;
 
     fn build(settings: &Settings) -> Result<Homa, SettingError> {

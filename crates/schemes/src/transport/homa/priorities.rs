@@ -13,7 +13,7 @@ use flowsched_units::{
 
 use super::header::{HomaHeader, Kind};
 use crate::flow_level::{Sharing, Tagged};
-use crate::on_linux::{HostTags, NOT_BY_THE_AGENT, OnLinux};
+use crate::on_linux::HostTags;
 use crate::packet::Packet;
 use crate::part::{Part, Role};
 use crate::tagger::{Departure, TaggerPart, Tagging, Work};
@@ -100,8 +100,8 @@ impl TaggerPart for HomaPriorities {
         Tagged::without_ranks(Sharing::SHORTEST_REMAINING_FIRST)
     }
 
-    fn on_linux(&self) -> OnLinux<HostTags> {
-        Err(NOT_BY_THE_AGENT)
+    fn on_linux(&self) -> Option<HostTags> {
+        None
     }
 }
 

@@ -2,11 +2,9 @@
 
 use flowsched_units::{Bytes, Rate, Time};
 
-use crate::packet::Header;
-
 /// The most records in a header: a card's and those of five switches, the longest path of a
 /// fat-tree. Later ports write nothing.
-const MOST_HOPS: usize = 6;
+pub(super) const MOST_HOPS: usize = 6;
 
 /// What a port writes into a packet when its first bit leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,12 +42,6 @@ impl HpccHeader {
     pub fn hops(&self) -> &[Hop] {
         &self.hops[..usize::from(self.count)]
     }
-}
-
-impl Header for HpccHeader {
-    /// As many bytes as the records of five switches take in the paper: 2, and 8 for each switch.
-    /// Every packet has them.
-    const WIRE_BYTES: u32 = 42;
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use flowsched_units::{Bytes, Kind, PacketMeaning, Parameter, SettingError, Setti
 
 use super::{Hpcc, HpccHeader};
 use crate::flow_level::{FlowLevel, Fluid, Shares};
-use crate::on_linux::{OWN_SENDERS, OnLinux, RealTransport};
 use crate::part::{Part, Role};
 use crate::transport::TransportPart;
 use crate::transport::explicit::{self, ExplicitSettings};
@@ -104,7 +103,6 @@ impl TransportPart for HpccHosts {
         source: "Li et al., SIGCOMM 2019",
         parameters: &[explicit::PARAMETERS, PARAMETERS],
     };
-    const ON_LINUX: OnLinux<RealTransport> = Err(OWN_SENDERS);
     type Transport = Hpcc;
 
     fn build(settings: &Settings) -> Result<Hpcc, SettingError> {

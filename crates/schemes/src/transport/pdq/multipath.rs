@@ -17,6 +17,7 @@ mod shifting;
 mod subflow;
 #[cfg(test)]
 mod tests;
+mod wire;
 
 pub use header::MultipathHeader;
 pub use receiver::MultipathReceiver;

@@ -9,7 +9,6 @@ use crate::flow_level::{
     Acceptance, Acknowledgements, Admission, CriticalBy, FlowLevel, Fluid, NoFluid, Shares,
     Sharing, SizeBy,
 };
-use crate::on_linux::{OnLinux, RealTransport};
 use crate::part::{Part, Role};
 use crate::transport::{TransportPart, explicit};
 
@@ -22,7 +21,6 @@ impl TransportPart for Pdq {
         source: "PDQ 2012, 3.1, 3.2",
         parameters: &[explicit::PARAMETERS, settings::PARAMETERS],
     };
-    const ON_LINUX: OnLinux<RealTransport> = Ok(RealTransport::OverUdp);
     type Transport = Pdq;
 
     fn build(settings: &Settings) -> Result<Pdq, SettingError> {

@@ -24,8 +24,10 @@ use crate::wire::{Reader, Writer};
 impl Header for PdqHeader {
     /// PDQ 2012, footnote 11: "The 16-byte scheduling header".
     const WIRE_BYTES: u32 = 16;
-    const CODEC: Option<Codec<PdqHeader>> = Some(Codec { bytes: 28, write, read });
+    const CODEC: Option<Codec<PdqHeader>> = Some(CODEC);
 }
+
+pub(super) const CODEC: Codec<PdqHeader> = Codec { bytes: 28, write, read };
 
 const KBPS: u64 = 1_000;
 /// Picoseconds in 0.1 us, and in the unit of deadlines.

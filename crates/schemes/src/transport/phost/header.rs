@@ -2,7 +2,7 @@
 
 use flowsched_units::PACKET_HEADER;
 
-use crate::packet::{Flags, Header, Packet};
+use crate::packet::{Flags, Packet};
 
 /// The kind of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,8 +31,6 @@ pub struct PhostHeader {
     /// In a token: the number of segments that the receiver lacks.
     pub missing: u32,
 }
-
-impl Header for PhostHeader {}
 
 /// A packet to the sender of `flow` from the receiver, which expects `segment`.
 pub(super) fn to_sender(flow: u32, segment: u32, header: PhostHeader) -> Packet<PhostHeader> {

@@ -6,7 +6,6 @@ use super::settings::{PARAMETERS, PhostSettings};
 use super::{Phost, PhostHeader, PhostPriorities};
 use crate::controller::{Controlled, Language, NoController, Uncontrolled};
 use crate::flow_level::{FlowLevel, Fluid, Shares, Sharing};
-use crate::on_linux::{OWN_SENDERS, OnLinux, RealTransport};
 use crate::part::{Part, Role};
 use crate::port::InOrder;
 use crate::transport::TransportPart;
@@ -24,7 +23,6 @@ impl TransportPart for PhostHosts {
         source: "Gao et al., CoNEXT 2015",
         parameters: &[PARAMETERS],
     };
-    const ON_LINUX: OnLinux<RealTransport> = Err(OWN_SENDERS);
     type Transport = Phost;
 
     fn build(settings: &Settings) -> Result<Phost, SettingError> {

@@ -22,7 +22,7 @@ pub use window::Window;
 use flowsched_units::{Settings, Time};
 
 use crate::flow_level::NoFluid;
-use crate::on_linux::{KernelControl, OnLinux};
+use crate::on_linux::KernelControl;
 use crate::part::Part;
 
 /// What an ACK tells congestion control.
@@ -141,9 +141,9 @@ pub trait Algorithm: CongestionControl {
     /// The algorithm at the start of a connection.
     fn from_settings(settings: &Settings) -> Self;
 
-    /// The same congestion control in the Linux kernel, or the reason why there is none. Called only on the
-    /// algorithm of a new connection.
-    fn on_linux(&self) -> OnLinux<KernelControl>;
+    /// The same congestion control in the Linux kernel, if it has one. Called only on the algorithm of a new
+    /// connection.
+    fn on_linux(&self) -> Option<KernelControl>;
 }
 
 /// Defines a type for any of the algorithms, so that all TCPs share one compiled engine.
@@ -182,8 +182,8 @@ macro_rules! any_algorithm {
                 $((<$Name as Algorithm>::PART.is_named_by(settings) && <$Name as Algorithm>::HEEDS_MARKS))||*
             }
 
-            /// The same congestion control in the Linux kernel, or the reason why there is none.
-            pub(crate) fn on_linux(&self) -> OnLinux<KernelControl> {
+            /// The same congestion control in the Linux kernel, if it has one.
+            pub(crate) fn on_linux(&self) -> Option<KernelControl> {
                 match self { $(AnyAlgorithm::$Name(algorithm) => Algorithm::on_linux(algorithm)),* }
             }
 

@@ -4,6 +4,8 @@
 
 use flowsched_units::{Kind, PacketMeaning, Parameter};
 
+use crate::on_linux::LAB_SENDERS;
+
 pub const INITIAL_WINDOW: Parameter = Parameter {
     name: "initial_window",
     kind: Kind::Count { from: 1, to: 1_000_000_000 },
@@ -166,6 +168,7 @@ pub const PARAMETERS: &[Parameter] = &[
     PROBE_TIMEOUTS,
     ECT_ON,
     ACK_ECN,
+    LAB_SENDERS,
 ];
 
 pub const G: Parameter = Parameter {

@@ -1,6 +1,5 @@
 //! The header of packets of a flow over several paths.
 
-use crate::packet::Header;
 use crate::transport::pdq::{PdqHeader, Scheduled};
 
 /// PDQ's scheduling header, and what tells the subflows of one flow apart.
@@ -17,16 +16,6 @@ pub struct MultipathHeader {
     pub path: u32,
     /// Data: the number of the segment in its subflow. ACK: the one expected next.
     pub number: u32,
-}
-
-impl Header for MultipathHeader {
-    const WIRE_BYTES: u32 = PdqHeader::WIRE_BYTES;
-    const IS_SPREAD: bool = true;
-
-    #[inline]
-    fn path(&self) -> u32 {
-        self.path
-    }
 }
 
 impl Scheduled for MultipathHeader {

@@ -4,14 +4,15 @@ use flowsched_units::{Kind, Parameter, SettingError, Settings};
 
 use super::MultipathPdq;
 use crate::flow_level::{FlowLevel, Fluid, Shares};
-use crate::on_linux::{OWN_SENDERS, OnLinux, RealTransport};
 use crate::part::{Part, Role};
 use crate::transport::pdq::{PdqSettings, part, settings};
 use crate::transport::{TransportPart, explicit};
 
+pub(super) const MOST_SUBFLOWS: u64 = 64;
+
 pub(crate) const SUBFLOWS: Parameter = Parameter {
     name: "subflows",
-    kind: Kind::Count { from: 1, to: 64 },
+    kind: Kind::Count { from: 1, to: MOST_SUBFLOWS },
     default: Some("3"),
     about: "Number of subflows of a flow, each of at least one packet. On BCube and Jellyfish each \
             takes a parallel path of its own; elsewhere switches choose by a hash.",
@@ -52,7 +53,6 @@ impl TransportPart for MultipathPdq {
         source: "PDQ 2012, 6",
         parameters: &[explicit::PARAMETERS, settings::PARAMETERS, PARAMETERS],
     };
-    const ON_LINUX: OnLinux<RealTransport> = Err(OWN_SENDERS);
     type Transport = MultipathPdq;
 
     fn build(settings: &Settings) -> Result<MultipathPdq, SettingError> {

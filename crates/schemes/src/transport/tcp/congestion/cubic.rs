@@ -6,7 +6,7 @@ use flowsched_units::{Settings, Time};
 
 use super::{Acked, Algorithm, CongestionControl, Loss, Window};
 use crate::flow_level::NoFluid;
-use crate::on_linux::{KernelControl, OnLinux};
+use crate::on_linux::KernelControl;
 use crate::part::{Part, Role};
 use crate::transport::tcp::parameters;
 
@@ -143,8 +143,8 @@ impl Algorithm for Cubic {
         Cubic::new()
     }
 
-    fn on_linux(&self) -> OnLinux<KernelControl> {
-        Ok(KernelControl::plain("cubic", false))
+    fn on_linux(&self) -> Option<KernelControl> {
+        Some(KernelControl::plain("cubic", false))
     }
 }
 

@@ -14,7 +14,7 @@ use flowsched_units::{Settings, Time};
 
 use super::{Acked, Ahead, Algorithm, CongestionControl, Dctcp, DctcpSettings};
 use crate::flow_level::{BY_WINDOWS, NoFluid};
-use crate::on_linux::{KernelControl, NOT_IN_KERNELS, OnLinux};
+use crate::on_linux::KernelControl;
 use crate::part::{Part, Role};
 use crate::transport::tcp::parameters;
 
@@ -83,8 +83,8 @@ impl Algorithm for D2tcp {
         D2tcp::new(DctcpSettings::from_settings(settings))
     }
 
-    fn on_linux(&self) -> OnLinux<KernelControl> {
-        Err(NOT_IN_KERNELS)
+    fn on_linux(&self) -> Option<KernelControl> {
+        None
     }
 }
 

@@ -4,7 +4,7 @@ use flowsched_units::{Settings, Time};
 
 use super::{Acked, Ahead, Algorithm, CongestionControl};
 use crate::flow_level::NoFluid;
-use crate::on_linux::{KernelControl, KernelDctcp, OnLinux};
+use crate::on_linux::{KernelControl, KernelDctcp};
 use crate::part::{Part, Role};
 use crate::transport::tcp::parameters;
 
@@ -85,8 +85,8 @@ impl Algorithm for Dctcp {
         Dctcp::new(DctcpSettings::from_settings(settings))
     }
 
-    fn on_linux(&self) -> OnLinux<KernelControl> {
-        Ok(KernelControl {
+    fn on_linux(&self) -> Option<KernelControl> {
+        Some(KernelControl {
             name: "dctcp",
             uses_ecn: true,
             dctcp: Some(KernelDctcp { g: self.g, initial_alpha: self.alpha }),

@@ -4,7 +4,7 @@ use flowsched_units::Settings;
 
 use super::{Ahead, Algorithm, CongestionControl};
 use crate::flow_level::NoFluid;
-use crate::on_linux::{KernelControl, OnLinux};
+use crate::on_linux::KernelControl;
 use crate::part::{Part, Role};
 use crate::transport::tcp::parameters;
 
@@ -37,8 +37,8 @@ impl Algorithm for EcnStar {
         EcnStar
     }
 
-    fn on_linux(&self) -> OnLinux<KernelControl> {
-        Ok(KernelControl::plain("reno", true))
+    fn on_linux(&self) -> Option<KernelControl> {
+        Some(KernelControl::plain("reno", true))
     }
 }
 

@@ -8,7 +8,7 @@ use flowsched_units::{Bytes, PACKET_PAYLOAD, Settings, Time};
 
 use super::{Acked, Ahead, Algorithm, CongestionControl, Dctcp, DctcpSettings};
 use crate::flow_level::{BY_WINDOWS, NoFluid};
-use crate::on_linux::{KernelControl, NOT_IN_KERNELS, OnLinux};
+use crate::on_linux::KernelControl;
 use crate::part::{Part, Role};
 use crate::transport::tcp::parameters;
 
@@ -103,8 +103,8 @@ impl Algorithm for L2dct {
         L2dct::new(L2dctSettings::from_settings(settings))
     }
 
-    fn on_linux(&self) -> OnLinux<KernelControl> {
-        Err(NOT_IN_KERNELS)
+    fn on_linux(&self) -> Option<KernelControl> {
+        None
     }
 }
 

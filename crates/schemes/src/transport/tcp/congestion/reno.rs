@@ -4,7 +4,7 @@ use flowsched_units::Settings;
 
 use super::{Algorithm, CongestionControl};
 use crate::flow_level::NoFluid;
-use crate::on_linux::{KernelControl, OnLinux};
+use crate::on_linux::KernelControl;
 use crate::part::{Part, Role};
 use crate::transport::tcp::parameters;
 
@@ -33,7 +33,7 @@ impl Algorithm for Reno {
         Reno
     }
 
-    fn on_linux(&self) -> OnLinux<KernelControl> {
-        Ok(KernelControl::plain("reno", false))
+    fn on_linux(&self) -> Option<KernelControl> {
+        Some(KernelControl::plain("reno", false))
     }
 }
