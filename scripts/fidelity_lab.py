@@ -29,13 +29,13 @@ def lab_pias(flowsched):
     acks, patience, keeping = "ack_ratio=1", "rto_min=200ms", "restart=never"
     own = valid_lab(flowsched, "lab-pias-dctcp", *(f"scheme.{name}.lab_senders=simulator" for name in ("dctcp", "pias")))
     pairs = [
-        (" with the simulator's hosts in both", simulated, own),
         ("", simulated, lab),
         (" with a `min_window` of 1", simulated_with("min_window=1"), lab),
         (" with a `min_window` of 1 and RFC 6298's `rto`", simulated_with("min_window=1", "rto=estimated"), lab),
         (" with an ACK for every packet", simulated_with(acks), lab),
         (" with an ACK for every packet and an `rto_min` of 200 ms", simulated_with(acks, patience), lab),
         (" with these two, idle windows kept in both", simulated_with(acks, patience, keeping), lab_keeping),
+        (" with the simulator's hosts in both", simulated, own),
     ]
     rows = [
         (f"{name}, lab against simulation{how}", flowsched.diff(before, after)[scheme])
@@ -91,12 +91,12 @@ def lab_tcp(flowsched):
         lab_keeping, lab_both = valid_lab(flowsched, *sets()), valid_lab(flowsched, *sets(window))
     own = valid_lab(flowsched, *sets("lab_senders=simulator"))
     pairs = [
-        (", the simulator's hosts in both", simulated(), own),
         ("", simulated(), lab),
         (", an ACK for every packet", simulated(acks), lab),
         (", the same, and idle windows kept in both", simulated(acks, keeping), lab_keeping),
         (", receivers accept 64 KB", simulated(window), lab_window),
         (", all of these", simulated(acks, keeping, window), lab_both),
+        (", the simulator's hosts in both", simulated(), own),
     ]
     for name, scheme in [("Reno", "tcp"), ("CUBIC", "cubic"), ("ECN*", "ecn-star")]:
         for how, before, after in pairs:

@@ -6,7 +6,7 @@
 ARGUMENTS are those of `cargo test`. The tests of the agent, the controller and the traffic tools mostly wait for
 daemons and packets, so they run beside those that compute. The lab's tests keep real time, so they run alone, after
 all others. Documentation tests come last.
-If a test fails, the others run nevertheless, and what it said is printed again at the end.
+If a test fails, the others run nevertheless, and its output is printed again at the end.
 """
 
 import json

@@ -437,7 +437,7 @@ fn settled(agent: &Agent) -> String {
         page.lines().filter(of_interfaces).map(str::to_owned).collect()
     };
     let mut page = agent.ok("metrics");
-    loop {
+    for _ in 0..100 {
         std::thread::sleep(Duration::from_millis(100));
         let next = agent.ok("metrics");
         if counts(&next) == counts(&page) {
@@ -445,6 +445,7 @@ fn settled(agent: &Agent) -> String {
         }
         page = next;
     }
+    panic!("the interface does not stop sending:\n{page}");
 }
 
 #[test]

@@ -121,7 +121,9 @@ pub fn check_machine(experiment: &Experiment) -> Result<(), Failure> {
 /// Refuses a scheme that real hosts do not run, or not beside memcached.
 fn check_hosts(scheme: &Scheme, workload: &WorkloadOfScene) -> Result<(), SettingError> {
     let why = match scheme.on_linux()? {
-        RealHosts::OverUdp => "are the simulator's, over UDP, which memcached does not speak",
+        RealHosts::OverUdp(_) => {
+            "are the simulator's, over UDP, and memcached needs the kernel's TCP"
+        }
         RealHosts::Kernel(LinuxHosts { tags: HostTags::AtTheEdge, .. }) => {
             "have to know when flows begin, which memcached does not tell"
         }
@@ -136,7 +138,7 @@ fn check_hosts(scheme: &Scheme, workload: &WorkloadOfScene) -> Result<(), Settin
 }
 
 fn no_application_rates() -> SettingError {
-    let problem = "`application_rate` is of simulated flows only: in the lab each flow is handed to TCP at \
-                   once. Remove it.";
+    let problem = "`application_rate` is of simulated flows only: in the lab applications hand over each flow \
+                   at once. Remove it.";
     SettingError::sentence("workload.application_rate", problem.to_owned())
 }

@@ -30,7 +30,7 @@ pub struct Conduct {
     pub pacing: Option<Pacing>,
     /// The longest time that the switch did not look for packets while some were under way.
     pub longest_absence: Time,
-    /// `rto_min` of the hosts' TCP; `None` for hosts over UDP.
+    /// The senders' `rto_min`; `None` if they have no such parameter.
     pub least_timeout: Option<Time>,
     /// The longest time from a flow's planned start to its start.
     pub latest_start: Time,

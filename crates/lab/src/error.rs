@@ -55,8 +55,8 @@ pub enum LabError {
     Untold,
     /// memcached speaks TCP, and the scheme's hosts do not.
     #[error(
-        "memcached needs hosts with the kernel's TCP, and those of this scheme are the simulator's, over UDP: \
-         remove `served_by` from the workload"
+        "memcached needs hosts with the kernel's TCP, and this scheme's hosts are the simulator's, over UDP: remove \
+         `served_by` from the workload, or `lab_senders` from the scheme"
     )]
     NoTcp,
     /// The scheme's header has no form on real networks.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use flowsched_capture::Captures;
 use flowsched_schemes::Scheme;
-use flowsched_schemes::on_linux::{AgentTags, HostTags, LinuxHosts, RealHosts};
+use flowsched_schemes::on_linux::{AgentTags, HostTags, LinuxHosts, RealHosts, UdpHosts};
 use flowsched_schemes::packet::Header;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
@@ -146,10 +146,11 @@ impl Lab {
                 let congestion = Congestion::prepare(&on_linux.control)?;
                 self.run_kernel(on_linux, &congestion, job, scheme, extras, watch)
             }
-            RealHosts::OverUdp if extras.memcached.contains(&true) => Err(LabError::NoTcp),
-            RealHosts::OverUdp => {
+            RealHosts::OverUdp(_) if extras.memcached.contains(&true) => Err(LabError::NoTcp),
+            RealHosts::OverUdp(UdpHosts { rto_min, .. }) => {
                 let (folder, captures) = (self.folder.as_path(), extras.captures);
-                scheme.run_in(OverUdp { job, folder, captures, watch })
+                let (outcome, conduct) = scheme.run_in(OverUdp { job, folder, captures, watch })?;
+                Ok((outcome, Conduct { least_timeout: rto_min, ..conduct }))
             }
         }
     }

@@ -76,6 +76,14 @@ pub struct Counts {
 /// The network, in which some ports may be captured.
 pub type Network<'a, H, P, C> = Live<'a, H, P, Observed<C, Departed<H>>, Memory<H>>;
 
+/// What looks at the network every `interval`.
+struct Looks<F> {
+    interval: Time,
+    /// When the next look is due.
+    next: Time,
+    look: F,
+}
+
 /// A switch with a cable to each host.
 #[derive(Debug)]
 pub struct Switch<'a, K, H, P, C> {
@@ -144,33 +152,42 @@ where
         &mut self,
         stop: &AtomicBool,
         interval: Time,
-        mut look: impl FnMut(&mut Network<'a, H, P, C>, Time),
+        look: impl FnMut(&mut Network<'a, H, P, C>, Time),
     ) -> io::Result<()> {
         let mut precedence = Precedence::take(Rank::Switch)?;
-        let mut next_look = if interval == Time::ZERO { Time::MAX } else { interval };
+        let next = if interval == Time::ZERO { Time::MAX } else { interval };
+        let mut looks = Looks { interval, next, look };
         let mut last = self.clock.now();
         while !stop.load(Ordering::Relaxed) {
             precedence.keep()?;
             let now = self.clock.now();
-            while next_look <= now {
-                self.deliver_until(next_look)?;
-                look(&mut self.network, next_look);
-                self.capture();
-                next_look = next_look.saturating_add(interval);
-            }
-            self.deliver_until(now)?;
+            self.keep_up(now, &mut looks)?;
             if self.network.losses().waiting() > 0 {
                 self.counts.longest_absence =
                     self.counts.longest_absence.max(now.saturating_sub(last));
             }
             last = now;
-            let next = self.network.next().min(next_look);
+            let next = self.network.next().min(looks.next);
             let wait = next.saturating_sub(self.clock.now());
             for host in ready(self.cables.iter().map(Cable::readable), wait)? {
-                self.take_in(HostId(host as u32), next_look)?;
+                self.take_in(HostId(host as u32), &mut looks)?;
             }
         }
         Ok(())
+    }
+
+    /// Looks and hands packets over as is due by `now`.
+    fn keep_up<F>(&mut self, now: Time, looks: &mut Looks<F>) -> io::Result<()>
+    where
+        F: FnMut(&mut Network<'a, H, P, C>, Time),
+    {
+        while looks.next <= now {
+            self.deliver_until(looks.next)?;
+            (looks.look)(&mut self.network, looks.next);
+            self.capture();
+            looks.next = looks.next.saturating_add(looks.interval);
+        }
+        self.deliver_until(now)
     }
 
     /// The counters of the switch.
@@ -178,7 +195,7 @@ where
         &self.counts
     }
 
-    /// What the data packets of all flows met; `None` if hosts speak a scheme's own protocol or use a tunnel.
+    /// What the data packets of all flows met; `None` unless packets are those of the kernel's TCP, outside a tunnel.
     pub fn passage(&self) -> Option<Passage> {
         matches!(self.form, Form::Tcp).then(|| self.passages.all())
     }
@@ -215,27 +232,29 @@ where
         Ok(())
     }
 
-    /// Reads the frames that the host has sent, up to a batch, and none from `until` on.
-    fn take_in(&mut self, host: HostId, until: Time) -> io::Result<()> {
+    /// Reads the frames that the host has sent, up to a batch.
+    fn take_in<F>(&mut self, host: HostId, looks: &mut Looks<F>) -> io::Result<()>
+    where
+        F: FnMut(&mut Network<'a, H, P, C>, Time),
+    {
         let mut buffer = [0; LONGEST_FRAME];
         for _ in 0..BATCH {
-            let now = self.clock.now();
-            if now >= until {
-                break;
-            }
             let Some(length) = self.cables[host.index()].receive(&mut buffer)? else { break };
             self.counts.read += 1;
             let frame = buffer.get(..length).unwrap_or_default();
             match Headers::read(frame, host, self.cables.len() as u32) {
-                Some(headers) => self.send(host, headers, frame, now)?,
+                Some(headers) => {
+                    let now = self.clock.now();
+                    self.keep_up(now, looks)?;
+                    self.send(host, headers, frame, now);
+                }
                 None => self.counts.refused += 1,
             }
         }
         Ok(())
     }
 
-    fn send(&mut self, host: HostId, headers: Headers, frame: &[u8], now: Time) -> io::Result<()> {
-        self.deliver_until(now)?;
+    fn send(&mut self, host: HostId, headers: Headers, frame: &[u8], now: Time) {
         let packet = match &self.form {
             Form::Datagrams(codec) => datagrams::read(codec, self.job_flows, host, &headers, frame),
             Form::Tunnel(tunnel) => {
@@ -245,7 +264,7 @@ where
         };
         let Some(mut packet) = packet else {
             self.counts.refused += 1;
-            return Ok(());
+            return;
         };
         if !packet.flags.has(Flags::ACK) {
             let connection = ConnectionId { from: host.0, to: packet.to, number: packet.flow };
@@ -259,7 +278,6 @@ where
         self.counts.priorities[priority] += 1;
         self.network.send(host, packet, now);
         self.capture();
-        Ok(())
     }
 
     /// Writes the packets that have left captured ports.

@@ -86,7 +86,7 @@ impl World for Differential<'_> {
             // Random packets are of no flow of the job, which only the kernel's TCP can send.
             (Source::Random(_), _) => Form::Tcp,
             (_, RealHosts::Kernel(hosts)) => Form::of_kernel(&hosts.tags).unwrap(),
-            (_, RealHosts::OverUdp) => Form::Datagrams(T::Header::CODEC.unwrap()),
+            (_, RealHosts::OverUdp(_)) => Form::Datagrams(T::Header::CODEC.unwrap()),
         };
         let setting = (form, priorities);
         let sequence = match source {
@@ -233,16 +233,24 @@ fn packets_of_real_hosts_meet_what_they_meet_in_the_simulator() {
     }
 }
 
-/// The frames are of Ethernet, VLAN, IPv4, IPv6, TCP, UDP, VXLAN and the headers of PDQ, D3 and EPN. The switch does
-/// not panic, and no host gets a frame that does not name it.
+/// The frames are of Ethernet, VLAN, IPv4, IPv6, TCP, UDP, VXLAN and the headers of schemes. The switch does not panic, and
+/// no host gets a frame that does not name it.
 #[test]
 fn spoilt_frames_reach_no_other_host() {
     if !is_root("spoilt_frames_reach_no_other_host") {
         return;
     }
-    for scheme in
-        [r#"preset = "tcp", buffer = "12KB""#, r#"preset = "pdq""#, r#"preset = "d3""#, EPN]
-    {
+    for scheme in [
+        r#"preset = "tcp", buffer = "12KB""#,
+        r#"preset = "pdq""#,
+        r#"preset = "m-pdq""#,
+        r#"preset = "d3""#,
+        r#"preset = "hpcc""#,
+        r#"preset = "homa""#,
+        r#"preset = "phost""#,
+        r#"preset = "dctcp", lab_senders = "simulator""#,
+        EPN,
+    ] {
         for seed in 0..4 {
             differential(scheme, Source::Spoilt(seed));
         }

@@ -425,6 +425,41 @@ fn the_simulators_hosts_do_the_same_on_real_packets() {
     }
 }
 
+/// Every topology whose hosts have one card carries real packets as in a simulation.
+#[test]
+fn every_topology_carries_real_packets() {
+    if !is_root("every_topology_carries_real_packets") {
+        return;
+    }
+    for topology in [
+        "kind = \"star\", hosts = 6, host_link = \"50Mbps\", host_delay = \"200us\"",
+        "kind = \"dumbbell\", hosts_per_side = 3, host_link = \"50Mbps\", bottleneck_link = \"50Mbps\", host_delay = \"200us\"",
+        "kind = \"single-rooted-tree\", racks = 3, hosts_per_rack = 2, host_link = \"50Mbps\", fabric_link = \"50Mbps\", link_delay = \"100us\"",
+        "kind = \"leaf-spine\", leaves = 2, spines = 2, hosts_per_leaf = 3, host_link = \"50Mbps\", fabric_link = \"50Mbps\", host_delay = \"200us\"",
+        "kind = \"fat-tree\", k = 4, link = \"50Mbps\", link_delay = \"100us\"",
+        "kind = \"jellyfish\", switches = 6, ports = 4, degree = 3, link = \"50Mbps\", link_delay = \"100us\"",
+        "kind = \"custom\", hosts = \"a b c d e f\", links = \"a A; b A; c A; A B; B d; B e; B f\", link = \"50Mbps\", link_delay = \"100us\"",
+    ] {
+        let (lab, _, simulated) = run_that_counts(&format!(
+            "
+            topology = {{ {topology} }}
+            workload = {{ flow = [
+                {{ src = 0, dst = 5, size = \"100KB\", start = \"0ms\" }},
+                {{ src = 1, dst = 4, size = \"60KB\", start = \"5ms\" }},
+                {{ src = 2, dst = 5, size = \"60KB\", start = \"10ms\" }},
+            ] }}
+            scheme = [{{ preset = \"dctcp\", lab_senders = \"simulator\" }}]
+            "
+        ));
+        for flow in 0..3 {
+            let (real, simulated) = (fct(&lab, flow), fct(&simulated, flow));
+            println!("{topology}: {real}, simulated {simulated}");
+            let agrees = (0.99 * simulated..1.05 * simulated).contains(&real);
+            assert!(agrees, "{topology}, flow {flow}: {real} s, simulated {simulated} s");
+        }
+    }
+}
+
 /// When three flows to one host end under a preset, in the lab and in simulation.
 fn over_udp(preset: &str, senders: &str) -> (Vec<f64>, Vec<f64>) {
     // The defaults of the time-outs are for faster networks. After a time-out, microseconds become milliseconds.
@@ -450,6 +485,7 @@ fn over_udp(preset: &str, senders: &str) -> (Vec<f64>, Vec<f64>) {
         scheme = [{{ preset = \"{preset}\"{senders}{settings} }}]
         "
     ));
+    assert!(lab.passage.is_none(), "{preset}: the switch reads no TCP");
     let ends = |outcome| [0, 1, 2].map(|flow| fct(outcome, flow)).to_vec();
     let (real, simulated) = (ends(&lab), ends(&simulated));
     println!("{preset}: {real:?}, simulated {simulated:?}");

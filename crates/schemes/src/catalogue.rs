@@ -70,13 +70,13 @@ macro_rules! transports {
                 }
             }
 
-            /// The same transport in the Linux kernel, and what hosts with it write on packets, if the kernel has
-            /// both.
-            pub(crate) fn on_linux(&self) -> Option<(KernelControl, HostTags)> {
+            /// The same transport in the Linux kernel, if it has one; and what hosts with the kernel's TCP write on
+            /// packets, if they can.
+            pub(crate) fn on_linux(&self) -> (Option<KernelControl>, Option<HostTags>) {
                 match self {
                     $(AnyTransport::$Name(Hosts { transport, controllers }) => {
-                        let control = <$Family as TransportFamily>::on_linux(transport)?;
-                        Some((control, controllers.on_linux()?))
+                        let control = <$Family as TransportFamily>::on_linux(transport);
+                        (control, controllers.on_linux())
                     })*
                 }
             }

@@ -6,13 +6,13 @@ use flowsched_units::{Bytes, Kind, Parameter, Time};
 
 pub use ignored::{Ignored, ignored_keys};
 
-/// Whose TCP hosts in the lab run.
+/// The TCP that the lab's hosts run.
 pub const LAB_SENDERS: Parameter = Parameter {
     name: "lab_senders",
     kind: Kind::Choice(&["kernel", "simulator"]),
     default: Some("kernel"),
     about: "The TCP of hosts in the lab: the kernel's if it has this scheme, or the simulator's, whose packets travel \
-            in UDP. With \"simulator\", whatever differs from the simulation is not the kernel's doing.",
+            in UDP. With \"simulator\", the kernel's TCP has no part in a difference from the simulation.",
     source: "the project",
 };
 
@@ -104,13 +104,22 @@ pub struct LinuxHosts {
     pub open_connections: u32,
 }
 
+/// Hosts that run the simulator's senders and receivers, over UDP.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UdpHosts {
+    /// The shortest retransmission timeout, if the senders have that parameter.
+    pub rto_min: Option<Time>,
+    /// What hosts with the kernel's TCP would write on packets, if they could. The simulator's tagger writes as much.
+    pub tags: Option<HostTags>,
+}
+
 /// A scheme's hosts on Linux.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RealHosts {
     /// Their TCP is the kernel's.
     Kernel(LinuxHosts),
     /// They run the simulator's senders and receivers, over UDP.
-    OverUdp,
+    OverUdp(UdpHosts),
 }
 
 /// The differentiated services code point (DSCP) of one of `priorities` priorities, of which 0 is the

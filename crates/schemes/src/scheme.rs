@@ -8,12 +8,14 @@ use crate::controller::Controller;
 use crate::discipline::{self, DISCIPLINE};
 use crate::flow_level::{FlowLevel, Fluid};
 use crate::limits;
-use crate::on_linux::{HostTags, KernelControl, LAB_SENDERS, LinuxHosts, RealHosts};
+use crate::on_linux::{HostTags, KernelControl, LAB_SENDERS, LinuxHosts, RealHosts, UdpHosts};
 use crate::packet::Header;
 use crate::part::Role;
+use crate::port::parameters::SAME_FLOW;
 use crate::port::{HostPort, PortSettings};
 use crate::tagger::Tagging;
 use crate::transport::Transport;
+use crate::transport::tcp::parameters::RTO_MIN;
 use crate::transport::tcp::settings::TcpSettings;
 use crate::world::{Controllers, Parts, Ports, World};
 
@@ -46,6 +48,10 @@ pub struct Facts {
     pub is_spread: bool,
     /// Whether ports have controllers.
     pub has_controllers: bool,
+    /// Whether packets of the kernel's TCP can carry the header.
+    pub has_tcp_form: bool,
+    /// Whether datagrams can carry the header.
+    pub has_codec: bool,
 }
 
 impl Scheme {
@@ -101,7 +107,8 @@ impl Scheme {
     /// The scheme's hosts on Linux.
     ///
     /// # Errors
-    /// If the packets' header has no form on real networks.
+    /// If only the kernel's TCP can carry the packets' header, and hosts do not use it; or if ports have to know
+    /// connections, and hosts use UDP.
     pub fn on_linux(&self) -> Result<RealHosts, SettingError> {
         self.on_linux.clone()
     }
@@ -109,76 +116,72 @@ impl Scheme {
     /// Facts about the scheme's parts.
     #[doc(hidden)]
     pub fn facts(&self) -> Facts {
-        struct Asks;
-
-        impl World for Asks {
-            type Output = Facts;
-
-            fn run<T, G, P, C>(self, _parts: Parts<T, G, P, C>) -> Facts
-            where
-                T: Transport,
-                G: Tagging<T::Header>,
-                P: Ports<T::Header>,
-                C: Controllers<T::Header>,
-            {
-                Facts {
-                    needs_one_path: T::NEEDS_ONE_PATH,
-                    waits_for_applications: T::WAITS_FOR_APPLICATIONS,
-                    is_spread: T::Header::IS_SPREAD,
-                    has_controllers: C::Controller::IS_THERE,
-                }
-            }
-        }
-
-        self.run_in(Asks)
+        self.run_in(FactsOf)
     }
 }
 
-/// The kernel's TCP if it has the transport and can write the tags and the header; otherwise the simulator's hosts over
-/// UDP.
-fn real_hosts(settings: &Settings, parts: &AnyTransport) -> Result<RealHosts, SettingError> {
-    let forms = parts.run_in(Asks);
-    let is_wanted = settings.get(&LAB_SENDERS).is_none_or(|word| word.to_string() == "kernel");
-    match parts.on_linux().filter(|_| is_wanted && forms.fit_tcp) {
-        Some((control, tags)) => Ok(RealHosts::Kernel(linux_hosts(settings, control, tags))),
-        None if forms.have_codec => Ok(RealHosts::OverUdp),
-        None => {
-            let [transport, controller] = [Role::Transport, Role::Controller].map(Role::parameter);
-            let (hosts, switches) = (settings.text(transport), settings.text(controller));
-            let problem = format!(
-                "`transport = \"{hosts}\"` with `controller = \"{switches}\"` does not run on real packets: only \
-                 the kernel's TCP carries this controller's header. Use reno, ecn-star, cubic or dctcp, with \
-                 `lab_senders = \"kernel\"`."
-            );
-            Err(SettingError::sentence(transport, problem))
-        }
-    }
-}
+/// Collects the facts about a scheme's parts.
+struct FactsOf;
 
-/// The forms that a scheme's header has on real networks.
-struct Forms {
-    /// Whether the packets of the kernel's TCP can carry it.
-    fit_tcp: bool,
-    /// Whether datagrams can.
-    have_codec: bool,
-}
+impl World for FactsOf {
+    type Output = Facts;
 
-/// Asks a scheme for the forms of its header.
-struct Asks;
-
-impl World for Asks {
-    type Output = Forms;
-
-    fn run<T, G, P, C>(self, _parts: Parts<T, G, P, C>) -> Forms
+    fn run<T, G, P, C>(self, _parts: Parts<T, G, P, C>) -> Facts
     where
         T: Transport,
         G: Tagging<T::Header>,
         P: Ports<T::Header>,
         C: Controllers<T::Header>,
     {
-        let fit_tcp = size_of::<T::Header>() == 0 || T::Header::TUNNEL.is_some();
-        Forms { fit_tcp, have_codec: T::Header::CODEC.is_some() }
+        Facts {
+            needs_one_path: T::NEEDS_ONE_PATH,
+            waits_for_applications: T::WAITS_FOR_APPLICATIONS,
+            is_spread: T::Header::IS_SPREAD,
+            has_controllers: C::Controller::IS_THERE,
+            has_tcp_form: size_of::<T::Header>() == 0 || T::Header::TUNNEL.is_some(),
+            has_codec: T::Header::CODEC.is_some(),
+        }
     }
+}
+
+/// The kernel's TCP if it has the transport, and its packets can carry tags and header; otherwise the simulator's hosts
+/// over UDP.
+fn real_hosts(settings: &Settings, parts: &AnyTransport) -> Result<RealHosts, SettingError> {
+    let Facts { has_tcp_form, has_codec, .. } = parts.run_in(FactsOf);
+    let is_simulators = settings.is(&LAB_SENDERS, "simulator");
+    let (control, tags) = parts.on_linux();
+    match (control, tags) {
+        (Some(control), Some(tags)) if has_tcp_form && !is_simulators => {
+            Ok(RealHosts::Kernel(linux_hosts(settings, control, tags)))
+        }
+        (_, tags) if has_codec => over_udp(settings, tags),
+        _ => Err(only_in_tcp(settings, is_simulators)),
+    }
+}
+
+fn over_udp(settings: &Settings, tags: Option<HostTags>) -> Result<RealHosts, SettingError> {
+    if settings.is(&SAME_FLOW, "connection") {
+        let problem = "`same_flow = \"connection\"` does not run over UDP, where ports do not know connections. Use \
+                       `same_flow = \"flow\"`.";
+        return Err(SettingError::sentence(&SAME_FLOW, problem));
+    }
+    let rto_min = settings.get(&RTO_MIN).map(|_| settings.time(&RTO_MIN));
+    Ok(RealHosts::OverUdp(UdpHosts { rto_min, tags }))
+}
+
+/// The error for hosts that do not use the kernel's TCP, where only that carries the header.
+fn only_in_tcp(settings: &Settings, is_simulators: bool) -> SettingError {
+    let [transport, controller] = [Role::Transport, Role::Controller].map(Role::parameter);
+    let (hosts, switches) = (settings.text(transport), settings.text(controller));
+    let (key, why) = match is_simulators {
+        true => (&LAB_SENDERS, "Remove `lab_senders`.".to_owned()),
+        false => (transport, "Use reno, ecn-star, cubic or dctcp.".to_owned()),
+    };
+    let problem = format!(
+        "`transport = \"{hosts}\"` with `controller = \"{switches}\"` does not run on real packets: only the \
+         kernel's TCP carries this controller's header. {why}"
+    );
+    SettingError::sentence(key, problem)
 }
 
 fn linux_hosts(settings: &Settings, control: KernelControl, tags: HostTags) -> LinuxHosts {

@@ -213,8 +213,8 @@ fn record(clients: Vec<OfClient>) -> RunRecord {
             FlowParts::from_names(all.iter().map(|(_, dscp)| names[usize::from(*dscp)].as_str()))
         }
     };
-    let numbered = (0..).zip(all).map(|(flow, (row, _))| FlowRow { flow, ..row });
-    let flows: Vec<FlowRow> = numbered.collect();
+    (0..).zip(&mut all).for_each(|(number, (row, _))| row.flow = number);
+    let flows: Vec<FlowRow> = all.into_iter().map(|(row, _)| row).collect();
     let ends = flows.iter().map(|row| row.start + row.fct.unwrap_or_default());
     RunRecord {
         scheme,

@@ -16,10 +16,11 @@ Examples:
       Queries to memcached servers beside other traffic. The quick forms of the repository's lab
       experiments take less than three minutes each, with the simulation.
 
-Every host of the topology is a network namespace with the TCP of this machine's kernel. The ports,
-links and routes of the experiment are those of the simulator, in real time. Runs go one after the
-other. Each scheme is also simulated, on the same flows: the tables and the report have it as
-\"NAME (simulated)\". The folder also gets lab.json: how late the lab was.";
+Every host of the topology is a network namespace. It has the TCP of this machine's kernel, or the
+simulator's senders over UDP if the kernel lacks the scheme. The ports, links and routes of the
+experiment are those of the simulator, in real time. Runs go one after the other. Each scheme is
+also simulated, on the same flows: the tables and the report have it as \"NAME (simulated)\". The
+folder also gets lab.json: how late the lab was.";
 
 /// `flowsched lab`.
 #[derive(Debug, Subcommand)]

@@ -112,9 +112,11 @@ mod tests {
     }
 
     #[test]
-    fn defaults_and_schemes_of_their_own_protocol_are_not_warned_of() {
-        let warnings =
-            of_schemes("{ preset = \"dctcp\" }, { preset = \"pdq\", rto_min = \"5ms\" }");
+    fn defaults_and_hosts_over_udp_are_not_warned_of() {
+        let warnings = of_schemes(
+            "{ preset = \"dctcp\" }, { preset = \"pdq\", rto_min = \"5ms\" }, \
+             { preset = \"tcp\", lab_senders = \"simulator\", ack_ratio = 4 }",
+        );
         assert_eq!(warnings, [""; 0]);
     }
 }

@@ -2,7 +2,7 @@
 
 use flowsched_experiment::{Experiment, Level, Scene, SchemeOfScene};
 use flowsched_run::SettingError;
-use flowsched_schemes::on_linux::{HostTags, LinuxHosts, RealHosts};
+use flowsched_schemes::on_linux::{HostTags, LinuxHosts, RealHosts, UdpHosts};
 use flowsched_schemes::port::parameters::{BUFFER, ECN_THRESHOLD, SWITCH_MEMORY};
 use flowsched_schemes::transport::tcp::parameters::RTO_MIN;
 use flowsched_topology::Network;
@@ -100,17 +100,19 @@ fn rates(network: &Network) -> Option<(Rate, Rate)> {
 
 fn is_over_udp(scheme: &SchemeOfScene) -> bool {
     let Level::Packets(scheme) = &scheme.level else { return false };
-    matches!(scheme.on_linux(), Ok(RealHosts::OverUdp))
+    matches!(scheme.on_linux(), Ok(RealHosts::OverUdp(_)))
 }
 
 /// The sizes by which hosts tag packets; `None` if they do not.
 fn thresholds(scheme: &SchemeOfScene) -> Option<Vec<Bytes>> {
     let Level::Packets(scheme) = &scheme.level else { return None };
-    match scheme.on_linux().ok()? {
-        RealHosts::Kernel(LinuxHosts { tags: HostTags::BytesSent(tags), .. }) => {
-            Some(tags.thresholds)
-        }
-        RealHosts::Kernel(LinuxHosts { tags: HostTags::Size(sizes), .. }) => Some(sizes.0),
-        RealHosts::Kernel(_) | RealHosts::OverUdp => None,
+    let tags = match scheme.on_linux().ok()? {
+        RealHosts::Kernel(LinuxHosts { tags, .. }) => tags,
+        RealHosts::OverUdp(UdpHosts { tags, .. }) => tags?,
+    };
+    match tags {
+        HostTags::BytesSent(tags) => Some(tags.thresholds),
+        HostTags::Size(sizes) => Some(sizes.0),
+        HostTags::None | HostTags::AtTheEdge => None,
     }
 }

@@ -2,13 +2,15 @@
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Codec, Flags, Header};
+use flowsched_schemes::transport::tcp::segments_of;
 use flowsched_schemes::wire;
 use flowsched_topology::HostId;
 use flowsched_workload::Flow;
 
 use super::headers::Headers;
 
-/// The packet in a frame of `from`; `None` if it is malformed, of no flow, or not between the flow's hosts.
+/// The packet in a frame of `from`; `None` if it is malformed, of no flow, not between the flow's hosts, or of a segment
+/// that the flow does not have.
 pub(super) fn read<H: Header>(
     codec: &Codec<H>,
     flows: &[Flow],
@@ -21,6 +23,11 @@ pub(super) fn read<H: Header>(
     let there = (flow.src, flow.dst);
     let is_ack = packet.flags.has(Flags::ACK);
     let way = if is_ack { (there.1, there.0) } else { there };
+    // Probes count probes, not segments.
+    let has_segment = !packet.flags.has(Flags::SYN.with(Flags::PROBE));
+    if has_segment && packet.seq > segments_of(flow.size) {
+        return None;
+    }
     // Only controllers may send messages.
     if packet.flags.has(Flags::MESSAGE) || (from, headers.to) != way {
         return None;
@@ -92,7 +99,7 @@ mod tests {
 
     #[test]
     fn what_is_not_between_the_flows_hosts_is_no_packet() {
-        let data = Packet::<PdqHeader>::data(0, TO.0, 5, 128, Flags::default());
+        let data = Packet::<PdqHeader>::data(0, TO.0, 0, 128, Flags::default());
         let changed = |flow, flags| {
             let mut packet = data;
             (packet.flow, packet.flags) = (flow, flags);
@@ -106,6 +113,8 @@ mod tests {
         assert_eq!(take(FROM, &frame(FROM, HostId(1), &data)), None, "a third host");
         let other = changed(1, Flags::default());
         assert_eq!(take(FROM, &frame(FROM, TO, &other)), None, "there is no flow 1");
+        let beyond = Packet::data(0, TO.0, 2, 128, Flags::default());
+        assert_eq!(take(FROM, &frame(FROM, TO, &beyond)), None, "the flow has one segment");
         let message = changed(0, Flags::ACK.with(Flags::MESSAGE));
         assert_eq!(take(TO, &frame(TO, FROM, &message)), None, "hosts send no messages");
     }

@@ -6,11 +6,11 @@ use flowsched_schemes::packet::{Codec, Header, Tunnel};
 /// The form of the packets on the cables.
 #[derive(Clone, Copy, Debug)]
 pub enum Form<H> {
-    /// Those of the kernel's TCP, without a header of the scheme.
+    /// Packets of the kernel's TCP, without a header of the scheme.
     Tcp,
-    /// Those of the kernel's TCP in VXLAN, whose reserved bits hold the header.
+    /// Packets of the kernel's TCP in VXLAN, whose reserved bits hold the header.
     Tunnel(Tunnel<H>),
-    /// Those of the simulator's senders and receivers, in UDP.
+    /// Packets of the simulator's senders and receivers, in UDP.
     Datagrams(Codec<H>),
 }
 

@@ -55,7 +55,9 @@ impl Real {
                 let congestion = Congestion::prepare(&on_linux.control).unwrap();
                 Hosts::up(count, &Stack::Kernel(&on_linux, &congestion), folder.path()).unwrap()
             }
-            RealHosts::OverUdp => Hosts::up(count, &Stack::OverUdp(header), folder.path()).unwrap(),
+            RealHosts::OverUdp(_) => {
+                Hosts::up(count, &Stack::OverUdp(header), folder.path()).unwrap()
+            }
         };
         let card = |host| hosts.namespace(host).unwrap().run(|| Ok(Wire::of_card())).unwrap();
         let cards = (0..count).map(HostId).map(card).collect();

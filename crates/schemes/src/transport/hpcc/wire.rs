@@ -1,7 +1,7 @@
 //! HPCC's header on a real network.
 //!
 //! The paper's records take 8 bytes (HPCC 2019, 4.2): 4 bits for the rate, 24 for the time in nanoseconds, 20 for the
-//! bytes sent and 16 for the queue. Time then begins anew every 17 ms, which is less than a round trip of a slow
+//! bytes sent and 16 for the queue. The time then wraps every 17 ms, which may be less than a round trip of a slow
 //! network. The records here take 17 bytes, and there is always room for six.
 //!
 //! | bytes | field | unit |
