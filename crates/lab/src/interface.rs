@@ -77,6 +77,9 @@ async fn bring_up(
     netlink.address().add(card, ipv6(host).into(), v6).execute().await
 }
 
+/// The number of the metric `rto_min` (`RTAX_RTO_MIN`). The kernel obeys it only if it is locked.
+const RTO_MIN: u32 = 13;
+
 /// Sets TCP's congestion control, first window and shortest time-out, which are metrics of the route. As a
 /// metric, a congestion control applies to both ends of every connection, and they negotiate ECN if it needs ECN.
 async fn set_route(
@@ -97,6 +100,7 @@ async fn set_route(
         .build();
     let rto_min = (on_linux.rto_min.as_ps() / Time::from_ms(1).as_ps()).max(1) as u32;
     route.attributes.push(RouteAttribute::Metrics(vec![
+        RouteMetric::Lock(1 << RTO_MIN),
         RouteMetric::InitCwnd(on_linux.initial_window),
         RouteMetric::RtoMin(rto_min),
         RouteMetric::CcAlgo(congestion.name().to_owned()),

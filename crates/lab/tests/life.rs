@@ -125,6 +125,8 @@ fn hosts_have_a_card_each_and_take_everything_along() {
     assert!(addresses.contains("10.99.0.2/24") && addresses.contains("fd99::2/64"), "{addresses}");
     let neighbours = inside("ip neigh show");
     assert!(neighbours.contains("10.99.0.3 dev eth0 lladdr 02:00:00:00:00:03 PERMANENT"));
+    let route = inside("ip route show");
+    assert!(route.contains("rto_min lock 10ms"), "TCP obeys a locked metric alone: {route}");
     let offloads = inside("ethtool -k eth0");
     for offload in ["tcp-segmentation-offload", "tx-checksumming", "rx-gro-hw"] {
         assert!(offloads.contains(&format!("{offload}: off")), "{offloads}");
