@@ -138,7 +138,7 @@ mod tests {
             let faults = bad.faults().join("; ");
             assert!(!bad.is_valid() && faults.contains(word), "{faults}");
         }
-        let over_udp = Conduct { most: ms(48), least_timeout: None, ..good };
-        assert!(over_udp.is_valid());
+        let without_timeouts = Conduct { most: ms(48), least_timeout: None, ..good };
+        assert!(without_timeouts.is_valid());
     }
 }

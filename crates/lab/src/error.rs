@@ -53,10 +53,10 @@ pub enum LabError {
          `served_by` from the workload"
     )]
     Untold,
-    /// memcached speaks TCP, and the scheme's hosts do not.
+    /// memcached needs the kernel's TCP, and the scheme's hosts do not use it.
     #[error(
         "memcached needs hosts with the kernel's TCP, and this scheme's hosts are the simulator's, over UDP: remove \
-         `served_by` from the workload, or `lab_senders` from the scheme"
+         `served_by` from the workload, or `lab_senders = \"simulator\"` from the scheme"
     )]
     NoTcp,
     /// The scheme's header has no form on real networks.

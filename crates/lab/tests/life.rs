@@ -238,47 +238,40 @@ fn agent() -> Option<PathBuf> {
     said.is_ok_and(|said| said.status.success()).then_some(program)
 }
 
-/// Flows that take minutes, beside queries of memcached.
-const LONG: &str = r#"
-    topology = { kind = "star", hosts = 4, host_link = "20Mbps", host_delay = "100us" }
-    [[workload.part]]
-    name = "bulk"
-    pattern = "many-to-one"
-    receiver = "0"
-    sizes = "fixed 100MB"
-    flows = 12
-    at = "0ms"
-    [[workload.part]]
-    name = "query"
-    pattern = "incast"
-    degree = 3
-    receiver = "0"
-    sizes = "fixed 100KB"
-    flows = 3000
-    at = "10ms"
-    every = "10ms"
-"#;
+/// Flows of `bulk` bytes beside queries of memcached for values of `value` bytes.
+fn traffic((bulk, flows): (&str, u32), (value, queries): (&str, u32)) -> String {
+    format!(
+        "
+        topology = {{ kind = \"star\", hosts = 4, host_link = \"20Mbps\", host_delay = \"100us\" }}
+        [[workload.part]]
+        name = \"bulk\"
+        pattern = \"many-to-one\"
+        receiver = \"0\"
+        sizes = \"fixed {bulk}\"
+        flows = {flows}
+        at = \"0ms\"
+        [[workload.part]]
+        name = \"query\"
+        pattern = \"incast\"
+        degree = 3
+        receiver = \"0\"
+        sizes = \"fixed {value}\"
+        flows = {queries}
+        at = \"10ms\"
+        every = \"10ms\"
+        "
+    )
+}
 
-/// As [`LONG`], but over within a second.
-const SHORT: &str = r#"
-    topology = { kind = "star", hosts = 4, host_link = "20Mbps", host_delay = "100us" }
-    [[workload.part]]
-    name = "bulk"
-    pattern = "many-to-one"
-    receiver = "0"
-    sizes = "fixed 100KB"
-    flows = 6
-    at = "0ms"
-    [[workload.part]]
-    name = "query"
-    pattern = "incast"
-    degree = 3
-    receiver = "0"
-    sizes = "fixed 1KB"
-    flows = 30
-    at = "10ms"
-    every = "10ms"
-"#;
+/// Traffic that takes minutes.
+fn long() -> String {
+    traffic(("100MB", 12), ("100KB", 3_000))
+}
+
+/// Traffic of 36 flows that is over within a second.
+fn short() -> String {
+    traffic(("100KB", 6), ("1KB", 30))
+}
 
 /// Runs flows and queries of memcached in a lab with everything that a lab may have: agents, a DCTCP of its own, and
 /// memcached. Returns how many flows ended, and how many there are.
@@ -306,14 +299,14 @@ fn run_with_everything(all: &Path, network_and_flows: &str) -> (usize, usize) {
 #[test]
 fn hold_traffic() {
     let Some(all) = std::env::var_os(TRAFFIC) else { return };
-    run_with_everything(Path::new(&all), LONG);
+    run_with_everything(Path::new(&all), &long());
 }
 
 /// Not a test: the lab that [`a_lab_that_ends_leaves_nothing`] starts.
 #[test]
 fn run_to_the_end() {
     let Some(all) = std::env::var_os(TO_THE_END) else { return };
-    let (ended, flows) = run_with_everything(Path::new(&all), SHORT);
+    let (ended, flows) = run_with_everything(Path::new(&all), &short());
     let left = descendants(std::process::id());
     println!("\n{ended} of {flows} flows ended, {} processes left", left.len());
 }
@@ -348,7 +341,7 @@ fn two_labs_at_once_do_not_collide() {
     let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let all = tempfile::tempdir().unwrap();
     let (runs, most) = std::thread::scope(|scope| {
-        let both = [(); 2].map(|()| scope.spawn(|| run_with_everything(all.path(), SHORT)));
+        let both = [(); 2].map(|()| scope.spawn(|| run_with_everything(all.path(), &short())));
         let mut most = 0;
         while !both.iter().any(|run| run.is_finished()) {
             most = most.max(labs(all.path()));

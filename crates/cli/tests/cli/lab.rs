@@ -134,17 +134,20 @@ fn json_has_the_lab_beside_its_simulation() {
 #[test]
 fn a_scheme_that_no_real_packet_carries_is_refused_by_name() {
     let place = Place::new();
-    let scheme = &ONE_FLOW[..ONE_FLOW.find("[[scheme]]").unwrap()];
-    place.write("one.toml", &format!("{scheme}[[scheme]]\npreset = \"epn\"\n"));
-    for change in ["transport=l2dct", "lab_senders=simulator"] {
-        let change = format!("scheme.epn.{change}");
+    let network_and_flow = &ONE_FLOW[..ONE_FLOW.find("[[scheme]]").unwrap()];
+    let of_epn = "with `controller = \"epn\"` does not run on real packets";
+    for (preset, change, why) in [
+        ("epn", "transport=l2dct", of_epn),
+        ("epn", "lab_senders=simulator", of_epn),
+        ("pfabric", "same_flow=connection", "`same_flow = \"connection\"` does not run over UDP"),
+    ] {
+        let scheme = format!("[[scheme]]\npreset = \"{preset}\"\n");
+        place.write("one.toml", &format!("{network_and_flow}{scheme}"));
+        let change = format!("scheme.{preset}.{change}");
         let output = place.command(&["lab", "run", "one.toml", "--set", &change]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success());
-        assert!(
-            said.contains("with `controller = \"epn\"` does not run on real packets"),
-            "{said}"
-        );
+        assert!(said.contains(why), "{said}");
         assert!(!said.contains("panicked"), "{said}");
     }
 }

@@ -17,7 +17,7 @@ impl Wire {
     pub fn of_card() -> Wire {
         let (family, kind) = (AddressFamily::Packet, SockType::Raw);
         let opened = socket(family, kind, SockFlag::empty(), SockProtocol::EthAll).unwrap();
-        // Hosts that paused senders probe for keep probing on a slow machine. 8 MiB hold about 9,000 small frames.
+        // On a slow machine paused senders send probes for many seconds. 8 MiB hold only about 9,000 small frames.
         setsockopt(&opened, sockopt::RcvBufForce, &(512 << 20)).unwrap();
         Wire(opened)
     }
