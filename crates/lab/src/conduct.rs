@@ -2,11 +2,12 @@
 
 use flowsched_units::Time;
 
-use crate::played::{LATE_START, Starts};
+use crate::played::{LATE_START, Played};
 use crate::switch::Counts;
 use crate::switch::pace::{Pace, Pacing};
 
-/// The largest share of late packets, of late flows, and of time that a server waits, in a valid run.
+/// The largest share of late packets, of events that hosts handled late, of late flows, and of time that a
+/// server waits, in a valid run.
 const LATE_SHARE: f64 = 0.01;
 
 /// How well the lab kept to real time in one run.
@@ -22,10 +23,16 @@ pub struct Conduct {
     pub p99: Time,
     /// The lateness of the latest packet.
     pub most: Time,
-    /// The lateness above which a packet is late: the time of a full packet on the slowest link.
+    /// The lateness above which a packet or an event is late: the time of a full packet on the slowest link.
     pub limit: Time,
     /// The share of packets that were later than `limit`.
     pub late_share: f64,
+    /// The share of events, which are packets and timers, that the simulator's hosts handled more than `limit`
+    /// late; 0 for hosts with the kernel's TCP.
+    pub host_late_share: f64,
+    /// The largest lateness with which the simulator's hosts handled an event; 0 for hosts with the kernel's
+    /// TCP.
+    pub host_most: Time,
     /// How the port before the busiest host was paced; `None` if none was busy.
     pub pacing: Option<Pacing>,
     /// The longest time that the switch did not look for packets while some were under way.
@@ -45,16 +52,19 @@ pub struct Conduct {
 }
 
 impl Conduct {
-    pub(crate) fn new(counts: &Counts, starts: Starts, limit: Time) -> Conduct {
+    pub(crate) fn new(counts: &Counts, played: &Played, limit: Time) -> Conduct {
         let lateness = &counts.lateness;
+        let Played { starts, lateness: of_hosts, .. } = played;
         Conduct {
-            packets: lateness.packets(),
+            packets: lateness.count(),
             priorities: counts.priorities,
             median: lateness.quantile(0.5),
             p99: lateness.quantile(0.99),
             most: lateness.most(),
             limit,
             late_share: lateness.share_beyond(limit),
+            host_late_share: of_hosts.share_beyond(limit),
+            host_most: of_hosts.most(),
             pacing: Pace::of_busiest(&counts.paces),
             longest_absence: counts.longest_absence,
             least_timeout: None,
@@ -66,30 +76,39 @@ impl Conduct {
         }
     }
 
-    /// Whether the run counts: at most 1% of its packets and 1% of its flows were late, no packet by as much as a
-    /// time-out, servers waited for a processor for at most 1% of the run, and hosts had room for all
-    /// packets.
+    /// Whether the run counts: at most 1% of its packets, of its hosts' events and of its flows were late, no
+    /// packet and no event by as much as a time-out, servers waited for a processor for at most 1% of the run, and
+    /// hosts had room for all packets.
     pub fn is_valid(&self) -> bool {
         self.faults().is_empty()
     }
 
     /// The reasons why the run does not count, as clauses; empty if it counts.
     pub fn faults(&self) -> Vec<String> {
-        let Conduct { late_share, most, late_starts, server_wait, overrun, .. } = *self;
+        let Conduct { late_share, most, host_late_share, host_most, .. } = *self;
+        let Conduct { late_starts, server_wait, overrun, .. } = *self;
+        let limit = self.limit.as_us_f64();
         let percent = |share: f64| format!("{:.1}%", 100.0 * share);
         let mut faults = Vec::new();
         if late_share > LATE_SHARE {
-            let limit = self.limit.as_us_f64();
             faults.push(format!(
                 "{} of the packets were more than {limit:.0} us late",
                 percent(late_share)
             ));
         }
-        if let Some(timeout) = self.least_timeout.filter(|timeout| most >= *timeout) {
-            let most = most.as_us_f64() / 1_000.0;
+        if host_late_share > LATE_SHARE {
             faults.push(format!(
-                "a packet was {most:.0} ms late, and hosts may time out after {timeout}"
+                "the simulator's hosts handled {} of their packets and timers more than {limit:.0} us late",
+                percent(host_late_share)
             ));
+        }
+        for (most, event) in [(most, "a packet was"), (host_most, "the simulator's hosts were")] {
+            let Some(timeout) = self.least_timeout.filter(|timeout| most >= *timeout) else {
+                continue;
+            };
+            let most = most.as_us_f64() / 1_000.0;
+            faults
+                .push(format!("{event} {most:.0} ms late, and hosts may time out after {timeout}"));
         }
         if late_starts > LATE_SHARE {
             faults.push(format!(
@@ -119,6 +138,8 @@ mod tests {
         let good = Conduct {
             late_share: 0.01,
             most: ms(9),
+            host_late_share: 0.01,
+            host_most: ms(9),
             least_timeout: Some(ms(10)),
             late_starts: 0.01,
             server_wait: 0.01,
@@ -131,6 +152,14 @@ mod tests {
                 Conduct { most: ms(48), ..good },
                 "a packet was 48 ms late, and hosts may time out after 10ms",
             ),
+            (
+                Conduct { host_late_share: 0.02, ..good },
+                "hosts handled 2.0% of their packets and timers more than",
+            ),
+            (
+                Conduct { host_most: ms(12), ..good },
+                "hosts were 12 ms late, and hosts may time out after 10ms",
+            ),
             (Conduct { late_starts: 0.02, ..good }, "flows began more than 5ms late"),
             (Conduct { server_wait: 0.02, ..good }, "a memcached waited for a processor for 2.0%"),
             (Conduct { overrun: 3, ..good }, "no room for 3 packets"),
@@ -138,7 +167,8 @@ mod tests {
             let faults = bad.faults().join("; ");
             assert!(!bad.is_valid() && faults.contains(word), "{faults}");
         }
-        let without_timeouts = Conduct { most: ms(48), least_timeout: None, ..good };
+        let without_timeouts =
+            Conduct { most: ms(48), host_most: ms(48), least_timeout: None, ..good };
         assert!(without_timeouts.is_valid());
     }
 }

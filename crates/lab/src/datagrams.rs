@@ -6,10 +6,11 @@
 //!
 //! What may not live here: how packets are written, which is `flowsched_schemes::wire`.
 
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::UdpSocket;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Codec, Flags, Header};
@@ -22,13 +23,15 @@ use flowsched_sim::ends::Ends;
 use flowsched_topology::HostId;
 use flowsched_units::Time;
 use flowsched_workload::Flow;
-use nix::sys::socket::setsockopt;
-use nix::sys::socket::sockopt::RcvBufForce;
+use nix::sys::socket::sockopt::{RcvBufForce, ReceiveTimestampns};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt};
+use nix::sys::time::TimeSpec;
 
 use crate::address::ipv4;
 use crate::clock::Clock;
 use crate::error::LabError;
 use crate::hosts::Hosts;
+use crate::lateness::Lateness;
 use crate::played::{Played, Starts};
 use crate::precedence::{Precedence, Rank, refused};
 use crate::switch::memory::LONGEST_FRAME;
@@ -64,6 +67,7 @@ fn open(host: HostId) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind((ipv4(host), PORT))?;
     socket.set_nonblocking(true)?;
     setsockopt(&socket, RcvBufForce, &RECEIVE_BUFFER)?;
+    setsockopt(&socket, ReceiveTimestampns, &true)?;
     Ok(socket)
 }
 
@@ -80,6 +84,8 @@ pub struct Datagrams<'a, T: Transport, G: Tagging<T::Header>> {
     last: Time,
     /// How late flows began.
     starts: Starts,
+    /// How late packets and timers were handled.
+    lateness: Lateness,
 }
 
 impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
@@ -100,6 +106,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
             ended: 0,
             last: Time::ZERO,
             starts: Starts::default(),
+            lateness: Lateness::default(),
         }
     }
 
@@ -130,7 +137,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
             progress.finished_flows.fetch_add(ended, Ordering::Relaxed);
         }
         let flows = self.ends.into_outcomes();
-        Ok(Played { flows, starts: self.starts, uncounted: Uncounted::default() })
+        let Datagrams { starts, lateness, .. } = self;
+        Ok(Played { flows, starts, lateness, uncounted: Uncounted::default() })
     }
 
     fn next_start(&self) -> Time {
@@ -159,6 +167,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
                 self.ends.start(self.next as u32, due, send);
                 self.next += 1;
             } else {
+                self.lateness.note(deadline, now);
                 self.ends.on_timer(due, send);
             }
         }
@@ -167,12 +176,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
     /// Reads the packets that have come to a host, and has the host handle them.
     fn read(&mut self, host: usize) -> io::Result<()> {
         let mut buffer = [0; LONGEST_FRAME];
-        loop {
-            let length = match self.outbox.sockets.0[host].recv_from(&mut buffer) {
-                Ok((length, _)) => length,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(error),
-            };
+        while let Some((length, came)) = receive(&self.outbox.sockets.0[host], &mut buffer)? {
             let bytes = buffer.get(..length).unwrap_or_default();
             let Some(mut packet) = wire::read(&self.outbox.codec, bytes) else { continue };
             if !is_for(self.flows, &packet, HostId(host as u32)) {
@@ -181,12 +185,32 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
             packet.to = host as u32;
             packet.wire = (length + AROUND) as u16;
             let now = self.clock.now();
+            self.lateness.note(self.clock.at(came), now);
             self.catch_up(now);
             self.last = now;
             let outbox = &mut self.outbox;
             self.ends.receive(&packet, now, |host, packet| outbox.send(host, &packet));
         }
+        Ok(())
     }
+}
+
+/// Reads a datagram, unless none waits. Returns its length, and when it came: the time since the beginning of 1970.
+fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> io::Result<Option<(usize, Duration)>> {
+    let mut space = nix::cmsg_space!(TimeSpec);
+    let mut parts = [IoSliceMut::new(buffer)];
+    let fd = socket.as_raw_fd();
+    let message = match recvmsg::<()>(fd, &mut parts, Some(&mut space), MsgFlags::empty()) {
+        Ok(message) => message,
+        Err(nix::Error::EAGAIN) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let stamp = message.cmsgs()?.find_map(|part| match part {
+        ControlMessageOwned::ScmTimestampns(at) => Some(at.into()),
+        _ => None,
+    });
+    let came = stamp.ok_or_else(|| io::Error::other("a datagram has no timestamp"))?;
+    Ok(Some((message.bytes, came)))
 }
 
 /// Whether a packet is of a flow that this host receives or, if it is an answer or a message, sends.

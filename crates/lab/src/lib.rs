@@ -19,6 +19,7 @@ pub mod edge;
 mod error;
 pub mod hosts;
 mod interface;
+pub mod lateness;
 pub mod machine;
 pub mod memcached;
 pub mod namespaces;

@@ -108,7 +108,8 @@ impl<'a> Queries<'a> {
             arrivals: has_values,
             ..Uncounted::default()
         };
-        Ok(Played { flows: self.outcomes, starts: schedule.starts(), uncounted })
+        let starts = schedule.starts();
+        Ok(Played { flows: self.outcomes, starts, uncounted, ..Played::default() })
     }
 
     fn ask(&mut self, flow: &Flow, clock: Clock) -> Result<(), LabError> {

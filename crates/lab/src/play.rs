@@ -66,7 +66,7 @@ where
     network.sample(settled, &mut ports);
     switch.finish_captures()?;
     let is_stopped = samples(&ports).is_break() || progress.stop.load(Ordering::Relaxed);
-    let conduct = Conduct::new(switch.counts(), played.starts, packet_time(job.network));
+    let conduct = Conduct::new(switch.counts(), &played, packet_time(job.network));
     let lost = switch.network().losses().lost();
     let passage = switch.passage();
     let outcome = outcome(played, &ports, lost, end, is_stopped);

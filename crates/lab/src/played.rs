@@ -3,6 +3,8 @@
 use flowsched_schemes::world::{FlowOutcome, Uncounted};
 use flowsched_units::Time;
 
+use crate::lateness::Lateness;
+
 /// The outcomes of flows that were played.
 #[derive(Clone, Debug, Default)]
 pub struct Played {
@@ -10,6 +12,8 @@ pub struct Played {
     pub flows: Vec<FlowOutcome>,
     /// How late the flows began.
     pub starts: Starts,
+    /// How late the simulator's hosts handled packets and timers. Empty for hosts with the kernel's TCP.
+    pub lateness: Lateness,
     /// What hosts do not report about the flows.
     pub uncounted: Uncounted,
 }

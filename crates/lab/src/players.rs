@@ -69,6 +69,7 @@ impl Split {
             flows: self.places.iter().map(outcome).collect(),
             starts: traffic.starts.and(memcached.starts),
             uncounted: traffic.uncounted.or(memcached.uncounted),
+            ..Played::default()
         })
     }
 }

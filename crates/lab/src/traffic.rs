@@ -79,6 +79,7 @@ impl<'a> Traffic<'a> {
             flows: self.outcomes,
             starts: self.schedule.starts(),
             uncounted: self.uncounted,
+            ..Played::default()
         })
     }
 

@@ -25,6 +25,8 @@ fn kept(key: RunKey, conduct: &Conduct) -> LabRun {
         late_us: [conduct.median, conduct.p99, conduct.most].map(|time| time.as_us_f64()),
         limit_us: conduct.limit.as_us_f64(),
         late_share: conduct.late_share,
+        host_late_share: conduct.host_late_share,
+        host_late_us: conduct.host_most.as_us_f64(),
         busiest_rate: conduct.pacing.map(|pacing| pacing.rate),
         busiest_delay_us: conduct
             .pacing

@@ -34,6 +34,13 @@ pub struct LabRun {
     pub limit_us: f64,
     /// The share of late packets.
     pub late_share: f64,
+    /// The share of packets and timers that the simulator's hosts handled late; 0 for hosts with the kernel's
+    /// TCP.
+    #[serde(default)]
+    pub host_late_share: f64,
+    /// The largest lateness of the simulator's hosts in microseconds; 0 for hosts with the kernel's TCP.
+    #[serde(default)]
+    pub host_late_us: f64,
     /// The rate of the busiest host while its port was busy, relative to the link's rate.
     pub busiest_rate: Option<f64>,
     /// For the busiest host, the mean queueing delay of full packets and their mean lateness, in
