@@ -30,10 +30,10 @@ fn of_table(id: &str, table: &ExploredTable) -> String {
         false => "",
     };
     let mut text = format!(
-        "**What the readings change.** {} Measured {} on {date} by flowsched {} (commit {}) with `{}`. In \
+        "**What the readings change {}.** {} Measured on {date} by flowsched {} (commit {}) with `{}`. In \
          round brackets is how far one reading alone moves the figure.{same}\n\n",
-        summary(&values),
         first.row.scale_in_words(),
+        summary(&values),
         program.version,
         program.commit,
         program.command
@@ -69,15 +69,16 @@ fn is_reproduced(one: &Explored) -> bool {
 
 /// Says which values no variant reproduces, or that there are none.
 fn summary(values: &[&[Explored]]) -> String {
-    let never: Vec<&str> = values
+    let never: Vec<String> = values
         .iter()
         .filter(|value| !value.iter().any(is_reproduced))
-        .map(|value| name(value))
+        .map(|value| format!("\"{}\"", name(value)))
         .collect();
     match (&never[..], values.len()) {
         ([], _) => "Every value is reproduced under some reading.".to_owned(),
-        (never, all) if never.len() == all => "No reading reproduces a value.".to_owned(),
-        (never, _) => format!("No reading reproduces {}.", never.join(", ")),
+        (_, 1) => "No reading reproduces the value.".to_owned(),
+        (never, all) if never.len() == all => "No reading reproduces any of the values.".to_owned(),
+        (never, _) => format!("No reading reproduces {}.", never.join(" or ")),
     }
 }
 
@@ -146,13 +147,12 @@ mod tests {
         let mut paper = older.clone();
         paper.explored.iter_mut().flatten().for_each(|one| one.row.scale = "paper".to_owned());
         let at_paper_scale = readings("a.b", &[table.clone(), paper, older.clone()]);
-        assert!(
-            at_paper_scale.contains("Measured at paper scale on 2026-11-23"),
-            "{at_paper_scale}"
-        );
+        assert!(at_paper_scale.contains("change at paper scale.**"), "{at_paper_scale}");
+        assert!(at_paper_scale.contains("Measured on 2026-11-23"), "{at_paper_scale}");
         let text = readings("a.b", &[table.clone(), older]);
-        assert!(text.contains("Measured at quick scale on 2026-11-24"), "{text}");
-        assert!(text.contains("No reading reproduces y."), "{text}");
+        assert!(text.contains("change at quick scale.**"), "{text}");
+        assert!(text.contains("Measured on 2026-11-24"), "{text}");
+        assert!(text.contains("No reading reproduces \"y\"."), "{text}");
         assert!(text.contains("| readings | x | y |"), "{text}");
         assert!(text.contains("| as the experiment has it | 2 | 2 |"), "{text}");
         assert!(text.contains("| RTO: 1 ms | **3** (+1) | 3 (+1) |"), "{text}");
