@@ -6,10 +6,10 @@ use flowsched_units::Time;
 /// Buckets of [`Lateness`]: of 1 us each, and one for all that is later.
 const BUCKETS: usize = 10_000;
 
-/// How late packets were handed over, or timers and packets were handled.
+/// How late the switch handed packets over, or how late hosts handled packets and timers.
 #[derive(Clone, Debug)]
 pub struct Lateness {
-    /// The numbers by lateness in microseconds, rounded down.
+    /// How many were late by each number of microseconds, rounded down.
     counts: Vec<u64>,
     most: Time,
     count: u64,

@@ -157,6 +157,12 @@ mod tests {
         assert!(text.contains("| as the experiment has it | 2 | 2 |"), "{text}");
         assert!(text.contains("| RTO: 1 ms | **3** (+1) | 3 (+1) |"), "{text}");
         assert!(text.contains("| RTO: 1 ms; window: 2 | 1 | 1 |"), "{text}");
-        assert_eq!(readings("a.c", &[table]), "");
+        assert_eq!(readings("a.c", std::slice::from_ref(&table)), "");
+        let never = |names: &[&'static str]| {
+            let values = names.iter().map(|name| value(name, Verdict::Undecided)).collect();
+            readings("a.b", &[ExploredTable { explored: values, ..table.clone() }])
+        };
+        assert!(never(&["y"]).contains("No reading reproduces the value."));
+        assert!(never(&["x", "y"]).contains("No reading reproduces any of the values."));
     }
 }
