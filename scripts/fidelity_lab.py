@@ -118,6 +118,8 @@ def lab_timeouts(flowsched):
     own = valid_lab(flowsched, "lab-pias-starvation", "seeds=2", "scheme.0.lab_senders=simulator")["runs"]
     yield "lab, the simulator's hosts", *counts(own, "pias")
     yield "simulation", *counts(runs, "pias (simulated)")
+    rfc = flowsched.run("lab-pias-starvation", "seeds=2", "scheme.0.rto=estimated")
+    yield "simulation with RFC 6298's `rto`", *counts(rfc["runs"], "pias")
 
 
 def lab_capacity(flowsched):

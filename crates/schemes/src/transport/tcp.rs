@@ -12,6 +12,7 @@ pub mod parameters;
 mod receiver;
 pub(super) mod scoreboard;
 mod segments;
+mod send_times;
 mod sender;
 pub mod settings;
 pub(super) mod timeout;

@@ -5,8 +5,9 @@ use flowsched_units::{Bytes, PACKET_PAYLOAD, Time};
 use super::application::HandedOver;
 use super::congestion::{Acked, Ahead, AnyAlgorithm, CongestionControl, Loss, Window};
 use super::scoreboard::Scoreboard;
-use super::settings::{EctOn, Growth, Restart};
-use super::timeout::RoundTrip;
+use super::send_times::SendTimes;
+use super::settings::{EctOn, Growth, Restart, Rto};
+use super::timeout::{Position, RoundTrip};
 use super::{Tcp, segments_of};
 use crate::packet::{Flags, Packet};
 use crate::tagger::Work;
@@ -37,12 +38,13 @@ impl<A: CongestionControl> Connection<A> {
     /// A connection that is open and has measured `round_trip` once.
     pub(super) fn open(tcp: &Tcp<A>, round_trip: Time) -> Connection<A> {
         let mut connection = Connection { is_open: true, ..Connection::closed(tcp) };
-        connection.round_trip.measure(round_trip);
+        connection.round_trip.measure_at(round_trip, &tcp.settings, Position::default());
         connection
     }
 
     fn start_flow(&mut self, tcp: &Tcp<A>, start: &Start) {
         self.congestion.start_flow(start.deadline.unwrap_or(Time::MAX));
+        self.round_trip.start_flow();
         let initial = tcp.settings.initial_window;
         match tcp.settings.restart {
             Restart::EveryFlow => self.window.resize(initial),
@@ -95,6 +97,8 @@ pub struct Sender<A = AnyAlgorithm> {
     timed: Option<u32>,
     /// When the timed segment was sent.
     timed_since: Time,
+    /// When every segment was sent, if each ACK measures the round trip, as in Linux. Then none is timed alone.
+    send_times: Option<Box<SendTimes>>,
     deadline: Time,
     /// The retransmission timeout now (RFC 6298).
     timeout: Time,
@@ -124,6 +128,7 @@ impl<A: CongestionControl> Sender<A> {
             was_marked: false,
             timed: None,
             timed_since: Time::ZERO,
+            send_times: (tcp.settings.rto == Rto::Linux).then(Box::default),
             deadline: Time::MAX,
             retransmissions: 0,
             timeouts: Timeouts::default(),
@@ -220,8 +225,10 @@ impl<A: CongestionControl> Sender<A> {
         let flags = Flags::default()
             .with_if(tcp.uses_ecn, Flags::ECT)
             .with_if(std::mem::take(&mut self.tell_cut), Flags::CWR);
-        if self.timed.is_none() {
-            (self.timed, self.timed_since) = (Some(seq), now);
+        match &mut self.send_times {
+            Some(times) => times.sent(now),
+            None if self.timed.is_none() => (self.timed, self.timed_since) = (Some(seq), now),
+            None => {}
         }
         self.start_timer(now);
         self.outgoing(seq, flags, idle)
@@ -234,6 +241,9 @@ impl<A: CongestionControl> Sender<A> {
         self.resend_at_once = false;
         self.retransmissions += 1;
         self.timed = None;
+        if let Some(times) = &mut self.send_times {
+            times.sent_again(segment, now);
+        }
         let may_mark = tcp.uses_ecn && tcp.settings.ect_on != EctOn::NewData;
         self.start_timer(now);
         self.outgoing(segment, Flags::RETRANSMISSION.with_if(may_mark, Flags::ECT), idle)
@@ -300,7 +310,8 @@ impl<A: CongestionControl> Sender<A> {
     /// Takes in a measured round-trip time, and updates the timeout.
     #[inline(never)]
     fn measure(&mut self, tcp: &Tcp<A>, round_trip: Time) {
-        self.connection.round_trip.measure(round_trip);
+        let at = Position { unacknowledged: self.board.unacknowledged(), next: self.board.next() };
+        self.connection.round_trip.measure_at(round_trip, &tcp.settings, at);
         self.timeout = self.connection.round_trip.timeout(&tcp.settings);
     }
 
@@ -321,7 +332,7 @@ impl<A: CongestionControl> Sender<A> {
         self.is_probing = false;
         self.special = None;
         if fresh > 0 {
-            self.on_progress(tcp, now, ack.seq);
+            self.on_progress(tcp, now, ack);
         }
         self.control_congestion(tcp, now, ack.flags.has(Flags::ECE), fresh);
         if tcp.fast_retransmit && self.board.find_losses() && self.recovery == Recovery::None {
@@ -355,10 +366,17 @@ impl<A: CongestionControl> Sender<A> {
     }
 
     #[inline]
-    fn on_progress(&mut self, tcp: &Tcp<A>, now: Time, acknowledged: u32) {
-        if self.timed.is_some_and(|segment| segment < acknowledged) {
-            self.measure(tcp, now - self.timed_since);
-            self.timed = None;
+    fn on_progress(&mut self, tcp: &Tcp<A>, now: Time, ack: &Packet) {
+        let acknowledged = ack.seq;
+        let sent = match &mut self.send_times {
+            Some(times) => times.acknowledge(acknowledged, ack.flags.has(Flags::RETRANSMISSION)),
+            None => {
+                let timed = self.timed.take_if(|segment| *segment < acknowledged);
+                timed.map(|_| self.timed_since)
+            }
+        };
+        if let Some(sent) = sent {
+            self.measure(tcp, now - sent);
         }
         match self.recovery {
             Recovery::Fast(until) | Recovery::Timeout(until) if acknowledged >= until => {

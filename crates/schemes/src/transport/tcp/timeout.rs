@@ -1,34 +1,89 @@
-//! The retransmission timeout (RFC 6298).
+//! The retransmission timeout (RFC 6298), and Linux's.
 
 use flowsched_units::Time;
 
 use super::settings::{Rto, TcpSettings};
+
+mod linux;
+
+use linux::Allowance;
+pub use linux::Position;
 
 /// RFC 6298, 2.1: the timeout before there is a measurement.
 const INITIAL: Time = Time::from_ms(1_000);
 /// RFC 6298, 2.5: the maximum is at least 60 seconds.
 const MAXIMUM: Time = Time::from_ms(60_000);
 
+/// How much the round-trip time varies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Variation {
+    /// RFC 6298's RTTVAR.
+    Rfc(Time),
+    Linux(Allowance),
+}
+
+impl Variation {
+    /// How much longer than the smoothed round-trip time an answer may take.
+    fn allowance(&self) -> Time {
+        match self {
+            Variation::Rfc(variation) => *variation * 4,
+            Variation::Linux(allowance) => allowance.get(),
+        }
+    }
+}
+
 /// Estimates the timeout from round-trip times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RoundTrip {
     /// Smoothed round-trip time and its variation, once measured.
-    smoothed: Option<(Time, Time)>,
+    smoothed: Option<(Time, Variation)>,
     /// Doublings since the last measurement.
     backoff: u32,
 }
 
 impl RoundTrip {
+    /// Takes in a measurement as `settings` say, at this position of the flow.
+    pub fn measure_at(&mut self, rtt: Time, settings: &TcpSettings, at: Position) {
+        match settings.rto {
+            Rto::Linux => self.measure_as_linux(rtt, settings.rto_min, at),
+            Rto::Estimated | Rto::Fixed => self.measure(rtt),
+        }
+    }
+
     /// Takes in a measurement (RFC 6298, 2.2 and 2.3, in whole picoseconds).
     pub fn measure(&mut self, rtt: Time) {
-        self.backoff = 0;
-        self.smoothed = Some(match self.smoothed {
-            None => (rtt, rtt / 2),
-            Some((smoothed, variation)) => {
+        let variation = match self.smoothed {
+            Some((smoothed, Variation::Rfc(variation))) => {
                 let error = rtt.saturating_sub(smoothed) + smoothed.saturating_sub(rtt);
-                ((smoothed * 7 + rtt) / 8, (variation * 3 + error) / 4)
+                (variation * 3 + error) / 4
             }
-        });
+            _ => rtt / 2,
+        };
+        self.smooth(rtt, Variation::Rfc(variation));
+    }
+
+    fn measure_as_linux(&mut self, rtt: Time, least: Time, at: Position) {
+        let allowance = match self.smoothed {
+            Some((smoothed, Variation::Linux(mut allowance))) => {
+                allowance.measure(rtt, smoothed, least, at);
+                allowance
+            }
+            _ => Allowance::first(rtt, least, at),
+        };
+        self.smooth(rtt, Variation::Linux(allowance));
+    }
+
+    fn smooth(&mut self, rtt: Time, variation: Variation) {
+        self.backoff = 0;
+        let smoothed = self.smoothed.map_or(rtt, |(smoothed, _)| (smoothed * 7 + rtt) / 8);
+        self.smoothed = Some((smoothed, variation));
+    }
+
+    /// Begins a flow on the same connection.
+    pub fn start_flow(&mut self) {
+        if let Some((_, Variation::Linux(allowance))) = &mut self.smoothed {
+            allowance.start_flow();
+        }
     }
 
     /// Doubles the timeout after it has run out, if the settings allow this (RFC 6298, 5.5).
@@ -44,19 +99,17 @@ impl RoundTrip {
     }
 
     /// How long an answer may take, once measured: the smoothed round-trip time plus four times its
-    /// variation (RFC 6298, 2.3).
+    /// variation (RFC 6298, 2.3), or plus Linux's allowance.
     pub fn patience(&self) -> Option<Time> {
-        self.smoothed.map(|(smoothed, variation)| smoothed + variation * 4)
+        self.smoothed.map(|(smoothed, variation)| smoothed + variation.allowance())
     }
 
     /// The present timeout.
     pub fn timeout(&self, settings: &TcpSettings) -> Time {
         let least = settings.rto_min;
-        let timeout = match (settings.rto, self.smoothed) {
-            (Rto::Fixed, _) => least,
-            (_, None) => INITIAL.max(least),
-            (Rto::Estimated, Some((smoothed, variation))) => (smoothed + variation * 4).max(least),
-            (Rto::Linux, Some((smoothed, variation))) => smoothed + (variation * 4).max(least),
+        let timeout = match settings.rto {
+            Rto::Fixed => least,
+            Rto::Estimated | Rto::Linux => self.patience().unwrap_or(INITIAL).max(least),
         };
         // Minimum, doubling, maximum: in this order, so that a longer minimum still doubles.
         timeout.saturating_mul(1 << self.backoff).min(MAXIMUM.max(settings.rto_min))
@@ -105,10 +158,11 @@ mod tests {
         let linux = TcpSettings { rto: Rto::Linux, ..settings() };
         let mut round_trip = RoundTrip::default();
         assert_eq!(round_trip.timeout(&linux), INITIAL);
-        round_trip.measure(Time::from_us(100));
+        round_trip.measure_at(Time::from_us(100), &linux, Position::default());
         assert_eq!(round_trip.timeout(&linux), Time::from_us(100 + 2_000));
-        round_trip.measure(Time::from_ms(16));
-        assert_eq!(Some(round_trip.timeout(&linux)), round_trip.patience());
+        // SRTT = 7/8 * 100 us + 1/8 * 16.1 ms = 2.1 ms, deviation = 3/4 * 50 us + 1/4 * 16 ms = 4.0375 ms.
+        round_trip.measure_at(Time::from_us(16_100), &linux, Position::default());
+        assert_eq!(round_trip.timeout(&linux), Time::from_ns(2_100_000 + 4 * 4_037_500));
     }
 
     #[test]
