@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Measures the tables of the book's pages on fidelity and writes them to benches/fidelity/.
 
-    scripts/fidelity.py FLOWSCHED [TABLE ...]
+    scripts/fidelity.py FLOWSCHED [--resume] [TABLE ...]
 
 A table states when, with which version, on which machine and by which commands it was measured. A cell is the change
 of the mean FCT, with the 95% interval that `flowsched run` or `flowsched diff` computes over the seeds. Without TABLE
-all are measured but those of the lab and of Homa.
+all are measured but those of the lab and of Homa. --resume keeps what the same program measured for a table before it
+was interrupted, or before the lab was late.
 """
 
 import datetime
@@ -303,12 +304,13 @@ def page(name, rows, flowsched):
 
 
 def main():
-    binary, *names = sys.argv[1:]
+    binary, *names = (word for word in sys.argv[1:] if word != "--resume")
     tables = TABLES | HOMA_TABLES | LAB_TABLES
     if unknown := [name for name in names if name not in tables]:
         sys.exit(f"There is no table {', '.join(unknown)}. The tables are {', '.join(tables)}.")
     PAGES.mkdir(exist_ok=True)
-    shutil.rmtree(ROOT / "results" / "fidelity", ignore_errors=True)
+    if "--resume" not in sys.argv:
+        shutil.rmtree(ROOT / "results" / "fidelity", ignore_errors=True)
     for name in names or TABLES:
         flowsched = Flowsched(binary, name)
         rows = list(tables[name](flowsched))

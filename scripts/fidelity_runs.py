@@ -3,10 +3,12 @@
 import json
 import pathlib
 import shlex
+import shutil
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+MADE_BY = "made-by.txt"
 
 
 def said(command):
@@ -20,6 +22,7 @@ class Flowsched:
     def __init__(self, binary, table):
         self.binary, self.table = pathlib.Path(binary).resolve(), table
         self.runs, self.commands, self.program = 0, [], {}
+        self.hosts = []  # Settings of the kernel on the lab's hosts.
 
     def json(self, *arguments):
         """What a command prints as JSON."""
@@ -34,9 +37,24 @@ class Flowsched:
         folder = f"results/fidelity/{self.table}-{self.runs}"
         sets = [word for setting in settings for word in ("--set", setting)]
         scale = ["--quick"] if quick else []
-        summary = self.json(*command, f"experiments/{experiment}.toml", *scale, *sets, "--out", folder)
+        file = f"experiments/{experiment}.toml"
+        arguments = [*command, file, *scale, *sets, "--out", folder]
+        made_by = "\n".join([
+            f"program of {self.binary.stat().st_mtime_ns}", *self.hosts, shlex.join(arguments), (ROOT / file).read_text()
+        ])
+        summary = self.kept(folder, arguments, made_by) or self.json(*arguments)
+        (ROOT / folder / MADE_BY).write_text(made_by)
         self.program = summary["program"]
         return summary | {"folder": folder}
+
+    def kept(self, folder, arguments, made_by):
+        """The summary that an interrupted measurement left of the same command."""
+        kept = ROOT / folder
+        if not (kept / MADE_BY).exists() or (kept / MADE_BY).read_text() != made_by:
+            shutil.rmtree(kept, ignore_errors=True)
+            return None
+        self.commands.append(shlex.join(["flowsched", *arguments]))
+        return json.loads((kept / "summary.json").read_text())
 
     def lab(self, experiment, *settings):
         """How well the lab kept to real time in each run of an experiment, with the varied keys."""
@@ -62,12 +80,14 @@ def conduct(summary):
     return json.loads((ROOT / summary["folder"] / "lab.json").read_text())
 
 
-def valid_lab(flowsched, experiment, *settings, quick=False):
-    """The summary of an experiment in the lab, all of whose runs are valid."""
+def valid_lab(flowsched, experiment, *settings, quick=False, needed=True):
+    """The summary of an experiment in the lab, all of whose runs are valid; `None` if they are not and not needed."""
     lab = flowsched.run(experiment, *settings, quick=quick, command=("lab", "run", "--tries", "3"))
-    if late := [one["run"] for one in conduct(lab) if not one["valid"]]:
+    late = [run["run"] for run in conduct(lab) if not run["valid"]]
+    if late and needed:
+        (ROOT / lab["folder"] / MADE_BY).unlink()
         sys.exit(f"The lab was late in {', '.join(late)}. Measure again while nothing else runs.")
-    return lab
+    return None if late else lab
 
 
 def change(fct, sizes="all", figure="mean"):
