@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::congestion::{Dctcp, DctcpSettings, EcnStar, Reno};
 use super::parameters::PARAMETERS;
-use super::settings::Growth;
+use super::settings::{Growth, Rto};
 use super::*;
 use crate::packet::Flags;
 use crate::transport::{Outgoing, Phase};
@@ -38,14 +38,16 @@ fn tcp() -> impl Strategy<Value = Tcp> {
     let algorithm = prop_oneof![Just(Reno.into()), Just(EcnStar.into()), Just(dctcp)];
     let windows = (1u32..30, 1u32..100, prop_oneof![Just(u32::MAX), 1u32..40]);
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    (algorithm, windows, flags, 1u32..3, 0u32..3).prop_map(
-        |(algorithm, windows, (fast, persistent, ns2, backoff), ack_ratio, probe_timeouts)| {
+    let rto = prop_oneof![Just(Rto::Estimated), Just(Rto::Linux)];
+    (algorithm, windows, flags, rto, 1u32..3, 0u32..3).prop_map(
+        |(algorithm, windows, (fast, persistent, ns2, backoff), rto, ack_ratio, probe_timeouts)| {
             let settings = TcpSettings {
                 initial_window: windows.0,
                 max_window: windows.1,
                 receive_window: windows.2,
                 fast_retransmit: if fast { FastRetransmit::On } else { FastRetransmit::Off },
                 growth: if ns2 { Growth::Ns2 } else { Growth::Rfc },
+                rto,
                 rto_backoff: backoff,
                 open_connections: u32::from(persistent),
                 ack_ratio,
