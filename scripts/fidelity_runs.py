@@ -40,7 +40,10 @@ class Flowsched:
         file = f"experiments/{experiment}.toml"
         arguments = [*command, file, *scale, *sets, "--out", folder]
         made_by = "\n".join([
-            f"program of {self.binary.stat().st_mtime_ns}", *self.hosts, shlex.join(arguments), (ROOT / file).read_text()
+            f"program of {self.binary.stat().st_mtime_ns}",
+            *self.hosts,
+            shlex.join(arguments),
+            (ROOT / file).read_text(),
         ])
         summary = self.kept(folder, arguments, made_by) or self.json(*arguments)
         (ROOT / folder / MADE_BY).write_text(made_by)
