@@ -139,7 +139,7 @@ impl Flags {
     pub const CWR: Flags = Flags(16);
     /// Opens a connection (with ACK: the answer).
     pub const SYN: Flags = Flags(32);
-    /// On data: the segment was sent before. On an ACK of TCP: it answers such a segment.
+    /// The segment was sent before.
     pub const RETRANSMISSION: Flags = Flags(64);
     /// Asks for an answer. The packet has no data, or one byte of a starved sender.
     pub const PROBE: Flags = Flags(128);

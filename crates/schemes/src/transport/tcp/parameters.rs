@@ -52,8 +52,10 @@ pub const RTO: Parameter = Parameter {
     default: Some("estimated"),
     about: "Whether the timeout follows the measured round-trip time, with rto_min as the least timeout \
             (`estimated`) or the least allowance for variation (`linux`), or is rto_min always (`fixed`). With \
-            `linux` every ACK is a measurement, and the allowance grows at once and falls slowly.",
-    source: "estimated: RFC 6298; linux: tcp_rtt_estimator in tcp_input.c; fixed: the PIAS authors' simulator",
+            `linux` every ACK of segments that were sent once is a measurement, and the allowance grows at once and \
+            falls slowly.",
+    source: "estimated: RFC 6298; linux: tcp_rtt_estimator in tcp_input.c, without timestamps; fixed: the PIAS \
+             authors' simulator",
 };
 
 pub const RTO_BACKOFF: Parameter = Parameter {

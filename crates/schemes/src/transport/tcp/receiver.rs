@@ -26,8 +26,6 @@ pub struct Receiver {
     echo: bool,
     /// The last of the packets that no ACK has answered.
     last: Packet,
-    /// The flags of the first of these packets.
-    first: Flags,
 }
 
 impl Receiver {
@@ -41,7 +39,6 @@ impl Receiver {
             deadline: Time::MAX,
             echo: false,
             last: Packet::default(),
-            first: Flags::default(),
         }
     }
 
@@ -94,9 +91,6 @@ impl Receiver {
     #[inline(never)]
     fn wait<A: CongestionControl>(&mut self, tcp: &Tcp<A>, now: Time, packet: &Packet) {
         self.last = *packet;
-        if self.unanswered == 0 {
-            self.first = packet.flags;
-        }
         self.unanswered += 1;
         if self.deadline == Time::MAX {
             self.deadline = now + tcp.settings.ack_delay;
@@ -144,13 +138,9 @@ impl Receiver {
     /// Returns the ACK that answers all unanswered packets. `packet` is the last of them.
     #[inline]
     fn acknowledge<A: CongestionControl>(&mut self, tcp: &Tcp<A>, packet: Packet) -> Packet {
-        // The first unanswered packet counts, as for timestamps (RFC 7323, 4.3).
-        let first = if self.unanswered > 0 { self.first } else { packet.flags };
         self.unanswered = 0;
         self.deadline = Time::MAX;
-        let echo = Flags::default()
-            .with_if(self.echo, Flags::ECE)
-            .with_if(first.has(Flags::RETRANSMISSION), Flags::RETRANSMISSION);
+        let echo = Flags::default().with_if(self.echo, Flags::ECE);
         let mut ack = answer(tcp, &packet, echo, self.expected);
         if packet.seq > self.expected {
             self.report(packet.seq, &mut ack);
@@ -272,25 +262,6 @@ mod tests {
         assert_eq!(take(&mut receiver, &tcp, 2, NO), [(1, false)], "out of order");
         assert_eq!(take(&mut receiver, &tcp, 1, NO), [(3, false)], "fills the gap");
         assert_eq!(take(&mut receiver, &tcp, 1, NO), [(3, false)], "a copy");
-    }
-
-    /// RFC 7323, 4.3: an ACK for several packets has the timestamp of the first of them.
-    #[test]
-    fn the_first_packet_decides_whether_an_ack_is_for_a_copy() {
-        let tcp = tcp(Reno, 2);
-        let mut receiver = Receiver::new(100);
-        let mut is_of_copy = |seq, flags| {
-            let mut answered = Vec::new();
-            receiver.on_data(&tcp, Time::ZERO, &data(seq, flags), |ack| {
-                answered.push(ack.flags.has(Flags::RETRANSMISSION));
-            });
-            answered
-        };
-        assert_eq!(is_of_copy(0, Flags::RETRANSMISSION), []);
-        assert_eq!(is_of_copy(1, NO), [true]);
-        assert_eq!(is_of_copy(2, NO), []);
-        assert_eq!(is_of_copy(3, Flags::RETRANSMISSION), [false]);
-        assert_eq!(is_of_copy(2, Flags::RETRANSMISSION), [true], "answered at once");
     }
 
     /// RFC 2018, 4: "The first SACK block MUST specify the contiguous block of data containing

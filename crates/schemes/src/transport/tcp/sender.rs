@@ -242,7 +242,7 @@ impl<A: CongestionControl> Sender<A> {
         self.retransmissions += 1;
         self.timed = None;
         if let Some(times) = &mut self.send_times {
-            times.sent_again(segment, now);
+            times.sent_again(segment);
         }
         let may_mark = tcp.uses_ecn && tcp.settings.ect_on != EctOn::NewData;
         self.start_timer(now);
@@ -331,8 +331,13 @@ impl<A: CongestionControl> Sender<A> {
         self.timeouts.end_row();
         self.is_probing = false;
         self.special = None;
+        if let Some(times) = &mut self.send_times
+            && let Some(sent) = times.answered(ack.seq, ack.sack_block())
+        {
+            self.measure(tcp, now - sent);
+        }
         if fresh > 0 {
-            self.on_progress(tcp, now, ack);
+            self.on_progress(tcp, now, ack.seq);
         }
         self.control_congestion(tcp, now, ack.flags.has(Flags::ECE), fresh);
         if tcp.fast_retransmit && self.board.find_losses() && self.recovery == Recovery::None {
@@ -366,17 +371,10 @@ impl<A: CongestionControl> Sender<A> {
     }
 
     #[inline]
-    fn on_progress(&mut self, tcp: &Tcp<A>, now: Time, ack: &Packet) {
-        let acknowledged = ack.seq;
-        let sent = match &mut self.send_times {
-            Some(times) => times.acknowledge(acknowledged, ack.flags.has(Flags::RETRANSMISSION)),
-            None => {
-                let timed = self.timed.take_if(|segment| *segment < acknowledged);
-                timed.map(|_| self.timed_since)
-            }
-        };
-        if let Some(sent) = sent {
-            self.measure(tcp, now - sent);
+    fn on_progress(&mut self, tcp: &Tcp<A>, now: Time, acknowledged: u32) {
+        if self.timed.is_some_and(|segment| segment < acknowledged) {
+            self.measure(tcp, now - self.timed_since);
+            self.timed = None;
         }
         match self.recovery {
             Recovery::Fast(until) | Recovery::Timeout(until) if acknowledged >= until => {

@@ -67,8 +67,9 @@ pub enum Growth {
 pub enum Rto {
     /// By RFC 6298, and never less than the shortest timeout.
     Estimated,
-    /// As in Linux: the round-trip time, measured with every ACK, plus an allowance for its variation, which is never
-    /// less than the shortest timeout, grows at once and falls slowly.
+    /// As in Linux without timestamps: the round-trip time, measured with every ACK of segments that were sent once,
+    /// plus an allowance for its variation, which is never less than the shortest timeout, grows at once and falls
+    /// slowly.
     Linux,
     /// The shortest timeout, always.
     Fixed,

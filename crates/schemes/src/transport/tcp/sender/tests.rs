@@ -188,25 +188,23 @@ fn what_was_sent_again_gives_no_sample() {
     assert_eq!(sender.connection.round_trip.timeout(&tcp.settings), tcp.settings.rto_min);
 }
 
-/// RFC 7323, 4: timestamps tell which copy of a segment was answered. After a time-out that came too early, Linux
-/// measures how long the first copy took, and waits longer from then on.
+/// RFC 6298, 3 and 5.5: after a time-out Linux measures nothing until a segment is acknowledged that was sent once, and
+/// until then the time-out stays doubled.
 #[test]
-fn linux_measures_segments_that_were_sent_again() {
+fn linux_measures_nothing_that_was_sent_again() {
     let tcp = tcp(TcpSettings { rto: Rto::Linux, ..settings() }, Reno);
-    let timeout_after = |flags: Flags| {
-        let (mut sender, _) = started(&tcp, 10);
-        let due = sender.deadline();
-        assert_eq!(due, RTT + tcp.settings.rto_min);
-        sender.on_timer(&tcp, due);
-        assert_eq!(all(&tcp, &mut sender, due), [0]);
-        sender.on_ack(&tcp, due + RTT, &ack(1, flags, 0..0));
-        sender.connection.round_trip.timeout(&tcp.settings)
-    };
-    assert_eq!(timeout_after(Flags::RETRANSMISSION), RTT + tcp.settings.rto_min, "the copy came");
-    // The first copy took 2.2 ms: 1/8 of the excess of 2.1 ms is added to the round-trip time, and the deviation is 3/4
-    // of 50 us and 1/4 of 2.1 ms.
-    let (smoothed, allowance) = (Time::from_ns(362_500), us(4 * 75 / 2 + 2_100));
-    assert_eq!(timeout_after(Flags::default()), smoothed + allowance, "the first copy came");
+    let (mut sender, _) = started(&tcp, 10);
+    let due = sender.deadline();
+    assert_eq!(due, RTT + tcp.settings.rto_min);
+    sender.on_timer(&tcp, due);
+    assert_eq!(all(&tcp, &mut sender, due), [0]);
+    sender.on_ack(&tcp, due + RTT, &ack(1, Flags::default(), 0..0));
+    let timeout = |sender: &Sender| sender.connection.round_trip.timeout(&tcp.settings);
+    assert_eq!(timeout(&sender), due * 2, "segment 0 was sent twice");
+    // Segment 1 took 2.3 ms: 1/8 of the excess of 2.2 ms is added to the round-trip time, and the deviation is 3/4
+    // of 50 us and 1/4 of 2.2 ms.
+    sender.on_ack(&tcp, due + RTT * 2, &ack(2, Flags::default(), 0..0));
+    assert_eq!(timeout(&sender), us(375 + 3 * 50 + 2_200));
 }
 
 /// RFC 5681, 4.1: "a TCP SHOULD set cwnd to no more than RW before beginning transmission if
