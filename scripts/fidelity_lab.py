@@ -21,43 +21,39 @@ def kernel(flowsched, *settings):
     flowsched.hosts = []
 
 
-# Switches off tail-loss probes, which make time-outs rarer, and F-RTO and timestamps, which show that a time-out came
-# too early.
-EARLY_TIMEOUTS = tuple(f"net.ipv4.tcp_{name}=0" for name in ("early_retrans", "frto", "timestamps"))
+# Switches off tail-loss probes, which make time-outs rarer, and F-RTO and D-SACK, which show that a time-out came too
+# early.
+EARLY_TIMEOUTS = tuple(f"net.ipv4.tcp_{name}=0" for name in ("early_retrans", "frto", "dsack"))
 KEEP_WINDOWS = "net.ipv4.tcp_slow_start_after_idle=0"
 
 
 def lab_pias(flowsched):
     yield "", "small", "small, p99", "medium", "large"
-    lab = valid_lab(flowsched, "lab-pias-dctcp")
-    simulated = flowsched.run("lab-pias-dctcp")
-    with kernel(flowsched, KEEP_WINDOWS):
-        lab_keeping = valid_lab(flowsched, "lab-pias-dctcp")
+
+    def sets(*settings):
+        both = [f"scheme.{scheme}.{setting}" for setting in settings for scheme in ("dctcp", "pias")]
+        return ["lab-pias-dctcp", *both]
 
     def simulated_with(*settings):
-        both = [f"scheme.{scheme}.{setting}" for setting in settings for scheme in ("dctcp", "pias")]
-        return flowsched.run("lab-pias-dctcp", *both)
+        return flowsched.run(*sets(*settings))
 
     # The kernel counts time in ticks, 4 ms at 250 Hz, and its time-outs are one tick longer on average.
     acks, keeping, patient, tick_later = "ack_ratio=1", "restart=never", "rto_min=200ms", "rto_min=14ms"
-    senders = (f"scheme.{name}.lab_senders=simulator" for name in ("dctcp", "pias"))
-    own = valid_lab(flowsched, "lab-pias-dctcp", *senders, needed=False)
+    lab, simulated = valid_lab(flowsched, *sets()), simulated_with()
+    with kernel(flowsched, KEEP_WINDOWS):
+        lab_keeping = valid_lab(flowsched, *sets(acks))
     with kernel(flowsched, KEEP_WINDOWS, *EARLY_TIMEOUTS):
-        lab_alike = valid_lab(flowsched, "lab-pias-dctcp")
+        lab_alike = valid_lab(flowsched, *sets(acks))
     alike = simulated_with(acks, keeping)
-    patiently = simulated_with(acks, keeping, patient)
     pairs = [
         ("", simulated, lab),
         (" with a `min_window` of 1", simulated_with("min_window=1"), lab),
         (" with a `min_window` of 1 and RFC 6298's `rto`", simulated_with("min_window=1", "rto=estimated"), lab),
-        (" with an ACK for every packet", simulated_with(acks), lab),
-        (" with an ACK for every packet, idle windows kept in both", alike, lab_keeping),
-        (" with these two and an `rto_min` of 200 ms in simulation", patiently, lab_keeping),
-        (" with these two and early time-outs in both", alike, lab_alike),
+        (" with an ACK for every packet and idle windows kept, in both", alike, lab_keeping),
+        (" with these two and an `rto_min` of 200 ms in simulation", simulated_with(acks, keeping, patient), lab_keeping),
+        (" with these two and early time-outs, in both", alike, lab_alike),
         (" with these three, and 4 ms more in simulation", simulated_with(acks, keeping, tick_later), lab_alike),
     ]
-    if own:
-        pairs.append((" with the simulator's hosts in both", simulated, own))
     rows = [
         (f"{name}, lab against simulation{how}", flowsched.diff(before, after)[scheme])
         for name, scheme in [("DCTCP", "dctcp"), ("PIAS", "pias")]
@@ -110,14 +106,13 @@ def lab_tcp(flowsched):
 
     lab, lab_window = valid_lab(flowsched, *sets()), valid_lab(flowsched, *sets(window))
     with kernel(flowsched, KEEP_WINDOWS):
-        lab_keeping, lab_both = valid_lab(flowsched, *sets()), valid_lab(flowsched, *sets(window))
+        lab_keeping, lab_all = (valid_lab(flowsched, *sets(acks, *more)) for more in ([], [window]))
     own = valid_lab(flowsched, *sets("lab_senders=simulator"), needed=False)
     pairs = [
         ("", simulated(), lab),
-        (", an ACK for every packet", simulated(acks), lab),
-        (", the same, and idle windows kept in both", simulated(acks, keeping), lab_keeping),
+        (", an ACK for every packet and idle windows kept", simulated(acks, keeping), lab_keeping),
         (", receivers accept 64 KB", simulated(window), lab_window),
-        (", all of these", simulated(acks, keeping, window), lab_both),
+        (", all of these", simulated(acks, keeping, window), lab_all),
     ]
     if own:
         pairs.append((", the simulator's hosts in both", simulated(), own))
@@ -145,6 +140,11 @@ def lab_timeouts(flowsched):
     if own := valid_lab(flowsched, "lab-pias-starvation", "seeds=2", senders, needed=False):
         yield "lab, the simulator's hosts", *counts(own["runs"], "pias")
     yield "simulation", *counts(runs, "pias (simulated)")
+    acks = "scheme.0.ack_ratio=1"
+    with kernel(flowsched, *EARLY_TIMEOUTS):
+        runs = valid_lab(flowsched, "lab-pias-starvation", "seeds=2", acks)["runs"]
+    yield "lab, the three settings and an ACK for every packet", *counts(runs, "pias")
+    yield "simulation with an ACK for every packet", *counts(runs, "pias (simulated)")
     rfc = flowsched.run("lab-pias-starvation", "seeds=2", "scheme.0.rto=estimated")
     yield "simulation with RFC 6298's `rto`", *counts(rfc["runs"], "pias")
 

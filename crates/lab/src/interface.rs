@@ -80,8 +80,8 @@ async fn bring_up(
 /// The number of the metric `rto_min` (`RTAX_RTO_MIN`). The kernel obeys it only if it is locked.
 const RTO_MIN: u32 = 13;
 
-/// Sets TCP's congestion control, first window and shortest time-out, which are metrics of the route. As a
-/// metric, a congestion control applies to both ends of every connection, and they negotiate ECN if it needs ECN.
+/// Sets TCP's congestion control, first window, shortest time-out and acknowledgements, which are metrics of the route.
+/// As a metric, a congestion control applies to both ends of every connection, and they negotiate ECN if it needs ECN.
 async fn set_route(
     netlink: &Handle,
     host: HostId,
@@ -103,6 +103,7 @@ async fn set_route(
         RouteMetric::Lock(1 << RTO_MIN),
         RouteMetric::InitCwnd(on_linux.initial_window),
         RouteMetric::RtoMin(rto_min),
+        RouteMetric::QuickAck(on_linux.acks_every_packet.into()),
         RouteMetric::CcAlgo(congestion.name().to_owned()),
     ]));
     netlink.route().add(route).replace().execute().await

@@ -63,6 +63,7 @@ const RENO: LinuxHosts = LinuxHosts {
     max_window: 239,
     rto_min: Time::from_ms(10),
     open_connections: 1,
+    acks_every_packet: false,
 };
 
 /// Hosts with the kernel's Reno.

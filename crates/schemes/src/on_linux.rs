@@ -102,6 +102,8 @@ pub struct LinuxHosts {
     pub rto_min: Time,
     /// Connections that a pair of hosts has open from the start; 0 if every flow opens its own.
     pub open_connections: u32,
+    /// Whether receivers acknowledge each packet at once. Otherwise they acknowledge every second one.
+    pub acks_every_packet: bool,
 }
 
 /// Hosts that run the simulator's senders and receivers, over UDP.

@@ -187,8 +187,15 @@ fn only_in_tcp(settings: &Settings, is_simulators: bool) -> SettingError {
 fn linux_hosts(settings: &Settings, control: KernelControl, tags: HostTags) -> LinuxHosts {
     let settings = TcpSettings::from_settings(settings);
     let TcpSettings { initial_window, rto_min, open_connections, .. } = settings;
-    let max_window = settings.max_window.min(settings.receive_window);
-    LinuxHosts { control, tags, initial_window, max_window, rto_min, open_connections }
+    LinuxHosts {
+        control,
+        tags,
+        initial_window,
+        max_window: settings.max_window.min(settings.receive_window),
+        rto_min,
+        open_connections,
+        acks_every_packet: settings.ack_ratio == 1,
+    }
 }
 
 fn flow_level(

@@ -3,7 +3,7 @@
 //! This file has a row for each key, or two if the kernel treats the key differently under DCTCP. How users are
 //! warned of ignored keys does not belong here.
 
-use flowsched_units::{Parameter, Settings};
+use flowsched_units::{Parameter, Settings, Value};
 
 use super::KernelControl;
 use crate::combination::COMPAT;
@@ -83,7 +83,12 @@ const IGNORED: &[Ignored] = &[
         Under::All,
         "Linux resends a segment at once when later ones were acknowledged",
     ),
-    ignored(&ACK_RATIO, &["2"], Under::All, "Linux acknowledges every second packet"),
+    ignored(
+        &ACK_RATIO,
+        &["1", "2"],
+        Under::All,
+        "Linux acknowledges every second packet, or each one with `ack_ratio = 1`",
+    ),
     ignored(&ACK_DELAY, &["40ms"], Under::All, "Linux delays an ACK by up to 40 ms"),
     ignored(
         &RESTART,
@@ -117,18 +122,22 @@ pub fn ignored_keys(
     control: &KernelControl,
     settings: &Settings,
 ) -> impl Iterator<Item = &'static Ignored> {
-    let differs = |row: &&Ignored| {
+    // Without delayed ACKs, nobody needs the longest delay.
+    let delays_acks = settings.get(&ACK_RATIO) != Some(&Value::Count(1));
+    let differs = move |row: &&Ignored| {
         let value = settings.get(row.parameter);
         let is_so = |text: &&str| row.parameter.kind.parse(text).ok().as_ref() == value;
-        value.is_some() && row.under.includes(control) && !row.as_linux.iter().any(is_so)
+        let has_effect = delays_acks || row.parameter.name != ACK_DELAY.name;
+        value.is_some()
+            && has_effect
+            && row.under.includes(control)
+            && !row.as_linux.iter().any(is_so)
     };
     IGNORED.iter().filter(differs)
 }
 
 #[cfg(test)]
 mod tests {
-    use flowsched_units::Value;
-
     use super::*;
     use crate::on_linux::KernelDctcp;
     use crate::transport::tcp::parameters::PARAMETERS;
@@ -160,6 +169,8 @@ mod tests {
         assert_eq!(keys(&reno, &LINUX), [""; 0]);
         let changed = [LINUX[0], LINUX[1], LINUX[2], (&RTO_BACKOFF, "false"), (&ACK_RATIO, "4")];
         assert_eq!(keys(&reno, &changed), ["rto_backoff", "ack_ratio"]);
+        let every_packet = [(&ACK_RATIO, "1"), (&ACK_DELAY, "500us"), (&ECT_ON, "new-data")];
+        assert_eq!(keys(&reno, &every_packet), [""; 0]);
     }
 
     #[test]
