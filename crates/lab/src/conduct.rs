@@ -35,7 +35,9 @@ pub struct Conduct {
     pub host_most: Time,
     /// How the port before the busiest host was paced; `None` if none was busy.
     pub pacing: Option<Pacing>,
-    /// The longest time that the switch did not look for packets while some were under way.
+    /// The share of packets that waited, on average, for longer than `limit` until the switch read them.
+    pub read_late_share: f64,
+    /// The longest time that the switch had not looked for packets before it read one.
     pub longest_absence: Time,
     /// The senders' `rto_min`; `None` if they have no such parameter.
     pub least_timeout: Option<Time>,
@@ -54,7 +56,7 @@ pub struct Conduct {
 impl Conduct {
     pub(crate) fn new(counts: &Counts, played: &Played, limit: Time) -> Conduct {
         let lateness = &counts.lateness;
-        let Played { starts, lateness: of_hosts, .. } = played;
+        let Played { starts, lateness: of_hosts, overrun, .. } = played;
         Conduct {
             packets: lateness.count(),
             priorities: counts.priorities,
@@ -66,19 +68,20 @@ impl Conduct {
             host_late_share: of_hosts.share_beyond(limit),
             host_most: of_hosts.most(),
             pacing: Pace::of_busiest(&counts.paces),
+            read_late_share: counts.reading.share_beyond(limit),
             longest_absence: counts.longest_absence,
             least_timeout: None,
             latest_start: starts.latest,
             late_starts: starts.late_share(),
             server_wait: 0.0,
-            overrun: counts.overrun,
+            overrun: counts.overrun + overrun,
             refused: counts.refused,
         }
     }
 
-    /// Whether the run counts: at most 1% of its packets, of its hosts' events and of its flows were late, no
-    /// packet and no event by as much as a time-out, servers waited for a processor for at most 1% of the run, and
-    /// hosts had room for all packets.
+    /// Whether the run counts: at most 1% of its packets, of its hosts' events and of its flows were late, nothing was
+    /// late by as much as a time-out, servers waited for a processor for at most 1% of the run, and hosts had room for
+    /// all packets. A packet must be read and handed over in time.
     pub fn is_valid(&self) -> bool {
         self.faults().is_empty()
     }
@@ -96,13 +99,23 @@ impl Conduct {
                 percent(late_share)
             ));
         }
+        if self.read_late_share > LATE_SHARE {
+            faults.push(format!(
+                "the switch read {} of the packets more than {limit:.0} us late",
+                percent(self.read_late_share)
+            ));
+        }
         if host_late_share > LATE_SHARE {
             faults.push(format!(
                 "the simulator's hosts handled {} of their packets and timers more than {limit:.0} us late",
                 percent(host_late_share)
             ));
         }
-        for (most, event) in [(most, "a packet was"), (host_most, "the simulator's hosts were")] {
+        for (most, event) in [
+            (most, "a packet was"),
+            (self.longest_absence, "the switch was"),
+            (host_most, "the simulator's hosts were"),
+        ] {
             let Some(timeout) = self.least_timeout.filter(|timeout| most >= *timeout) else {
                 continue;
             };
@@ -138,6 +151,8 @@ mod tests {
         let good = Conduct {
             late_share: 0.01,
             most: ms(9),
+            read_late_share: 0.01,
+            longest_absence: ms(9),
             host_late_share: 0.01,
             host_most: ms(9),
             least_timeout: Some(ms(10)),
@@ -151,6 +166,14 @@ mod tests {
             (
                 Conduct { most: ms(48), ..good },
                 "a packet was 48 ms late, and hosts may time out after 10ms",
+            ),
+            (
+                Conduct { read_late_share: 0.02, ..good },
+                "the switch read 2.0% of the packets more than",
+            ),
+            (
+                Conduct { longest_absence: ms(11), ..good },
+                "the switch was 11 ms late, and hosts may time out after 10ms",
             ),
             (
                 Conduct { host_late_share: 0.02, ..good },
@@ -167,8 +190,13 @@ mod tests {
             let faults = bad.faults().join("; ");
             assert!(!bad.is_valid() && faults.contains(word), "{faults}");
         }
-        let without_timeouts =
-            Conduct { most: ms(48), host_most: ms(48), least_timeout: None, ..good };
+        let without_timeouts = Conduct {
+            most: ms(48),
+            longest_absence: ms(48),
+            host_most: ms(48),
+            least_timeout: None,
+            ..good
+        };
         assert!(without_timeouts.is_valid());
     }
 }

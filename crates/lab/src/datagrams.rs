@@ -24,8 +24,9 @@ use flowsched_topology::HostId;
 use flowsched_units::Time;
 use flowsched_workload::Flow;
 use nix::sys::socket::sockopt::{RcvBufForce, ReceiveTimestampns};
-use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, getsockopt, recvmsg, setsockopt};
 use nix::sys::time::TimeSpec;
+use nix::{getsockopt_impl, sockopt_impl};
 
 use crate::address::ipv4;
 use crate::clock::Clock;
@@ -61,7 +62,23 @@ impl Sockets {
         });
         Ok(Sockets(opened.collect::<Result<_, _>>()?))
     }
+
+    /// The datagrams for which a socket had no room.
+    fn overrun(&self) -> io::Result<u64> {
+        let of_one = |socket: &UdpSocket| -> io::Result<u64> {
+            Ok(u64::from(getsockopt(socket, MemoryInfo)?[DROPS]))
+        };
+        self.0.iter().map(of_one).sum()
+    }
 }
+
+/// The place of the number of dropped datagrams in [`MemoryInfo`] (`SK_MEMINFO_DROPS` in linux/sock_diag.h).
+const DROPS: usize = 8;
+
+sockopt_impl!(
+    /// What a socket's memory is used for, and the datagrams that it had no room for.
+    MemoryInfo, GetOnly, libc::SOL_SOCKET, libc::SO_MEMINFO, [u32; DROPS + 1]
+);
 
 fn open(host: HostId) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind((ipv4(host), PORT))?;
@@ -136,9 +153,10 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
             self.ended += ended;
             progress.finished_flows.fetch_add(ended, Ordering::Relaxed);
         }
+        let overrun = self.outbox.sockets.overrun().map_err(failed)?;
         let flows = self.ends.into_outcomes();
         let Datagrams { starts, lateness, .. } = self;
-        Ok(Played { flows, starts, lateness, uncounted: Uncounted::default() })
+        Ok(Played { flows, starts, lateness, overrun, uncounted: Uncounted::default() })
     }
 
     fn next_start(&self) -> Time {

@@ -6,7 +6,7 @@ use flowsched_units::Time;
 /// Buckets of [`Lateness`]: of 1 us each, and one for all that is later.
 const BUCKETS: usize = 10_000;
 
-/// How late the switch handed packets over, or how late hosts handled packets and timers.
+/// How late the switch read packets or handed them over, or how late hosts handled packets and timers.
 #[derive(Clone, Debug)]
 pub struct Lateness {
     /// How many were late by each number of microseconds, rounded down.

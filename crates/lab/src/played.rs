@@ -14,6 +14,8 @@ pub struct Played {
     pub starts: Starts,
     /// How late the simulator's hosts handled packets and timers. Empty for hosts with the kernel's TCP.
     pub lateness: Lateness,
+    /// Packets for which the simulator's hosts had no room.
+    pub overrun: u64,
     /// What hosts do not report about the flows.
     pub uncounted: Uncounted,
 }

@@ -68,7 +68,10 @@ pub struct Counts {
     pub lateness: Lateness,
     /// How the port before each host was paced.
     pub paces: Vec<Pace>,
-    /// The longest time that the switch did not look at its cables while frames were under way.
+    /// For each frame read, how late that was: half of the time for which the switch had not looked at its cables. A
+    /// frame that comes at any moment of that time waits as long on average.
+    pub reading: Lateness,
+    /// The longest time for which the switch had not looked at its cables before it read a frame.
     pub longest_absence: Time,
 }
 
@@ -156,20 +159,17 @@ where
         let mut precedence = Precedence::take(Rank::Switch)?;
         let next = if interval == Time::ZERO { Time::MAX } else { interval };
         let mut looks = Looks { interval, next, look };
-        let mut last = self.clock.now();
+        let mut last_look = self.clock.now();
         while !stop.load(Ordering::Relaxed) {
             precedence.keep()?;
-            let now = self.clock.now();
-            self.keep_up(now, &mut looks)?;
-            if self.network.losses().waiting() > 0 {
-                self.counts.longest_absence =
-                    self.counts.longest_absence.max(now.saturating_sub(last));
-            }
-            last = now;
+            self.keep_up(self.clock.now(), &mut looks)?;
             let next = self.network.next().min(looks.next);
-            let wait = next.saturating_sub(self.clock.now());
-            for host in ready(self.cables.iter().map(Cable::readable), wait)? {
-                self.take_in(HostId(host as u32), &mut looks)?;
+            let now = self.clock.now();
+            let hosts = ready(self.cables.iter().map(Cable::readable), next.saturating_sub(now))?;
+            let absence = now.saturating_sub(last_look);
+            last_look = self.clock.now();
+            for host in hosts {
+                self.take_in(HostId(host as u32), absence, &mut looks)?;
             }
         }
         Ok(())
@@ -231,8 +231,8 @@ where
         Ok(())
     }
 
-    /// Reads the frames that the host has sent, up to a batch.
-    fn take_in<F>(&mut self, host: HostId, looks: &mut Looks<F>) -> io::Result<()>
+    /// Reads the frames that the host has sent, up to a batch. Before, the switch had not looked for `absence`.
+    fn take_in<F>(&mut self, host: HostId, absence: Time, looks: &mut Looks<F>) -> io::Result<()>
     where
         F: FnMut(&mut Network<'a, H, P, C>, Time),
     {
@@ -240,6 +240,8 @@ where
         for _ in 0..BATCH {
             let Some(length) = self.cables[host.index()].receive(&mut buffer)? else { break };
             self.counts.read += 1;
+            self.counts.reading.note(Time::ZERO, absence / 2);
+            self.counts.longest_absence = self.counts.longest_absence.max(absence);
             let frame = buffer.get(..length).unwrap_or_default();
             match Headers::read(frame, host, self.cables.len() as u32) {
                 Some(headers) => {

@@ -31,6 +31,7 @@ fn kept(key: RunKey, conduct: &Conduct) -> LabRun {
         busiest_delay_us: conduct
             .pacing
             .map(|pacing| [pacing.queueing, pacing.late].map(|time| time.as_us_f64())),
+        read_late_share: conduct.read_late_share,
         longest_absence_us: conduct.longest_absence.as_us_f64(),
         latest_start_us: conduct.latest_start.as_us_f64(),
         late_starts: conduct.late_starts,

@@ -46,8 +46,10 @@ pub struct LabRun {
     /// For the busiest host, the mean queueing delay of full packets and their mean lateness, in
     /// microseconds.
     pub busiest_delay_us: Option<[f64; 2]>,
-    /// The longest time in microseconds during which no packets were read although some were under
-    /// way.
+    /// The share of packets that the lab read more than `limit_us` late.
+    #[serde(default)]
+    pub read_late_share: f64,
+    /// The longest time in microseconds for which the lab had not looked for packets before it read one.
     pub longest_absence_us: f64,
     /// The largest delay of a flow's start after its planned start, in microseconds.
     pub latest_start_us: f64,
