@@ -8,21 +8,33 @@ use flowsched_schemes::transport::tcp::parameters::RTO_MIN;
 use flowsched_topology::Network;
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Rate, Time, Value};
 
-/// A line for the network and one for each scheme, at the first point.
+/// A line for the network and one for each scheme. If the scale differs between points, the lines of each scale follow
+/// a line that names its points.
 ///
 /// # Errors
 /// If the network cannot be made.
 pub fn statement(experiment: &Experiment) -> Result<Vec<String>, SettingError> {
-    let Some(scene) = experiment.scenes.first() else { return Ok(Vec::new()) };
+    let mut scales: Vec<(Vec<String>, Vec<String>)> = Vec::new();
+    for scene in &experiment.scenes {
+        let (point, lines) = (scene.point.to_string(), of_scene(scene)?);
+        match scales.iter_mut().find(|(_, known)| *known == lines) {
+            Some((points, _)) => points.push(point),
+            None => scales.push((vec![point], lines)),
+        }
+    }
+    let differs = scales.len() > 1;
+    let lines = scales.into_iter().flat_map(|(points, lines)| {
+        let heading = differs.then(|| format!("at {}:", points.join(" and ")));
+        heading.into_iter().chain(lines)
+    });
+    Ok(lines.collect())
+}
+
+fn of_scene(scene: &Scene) -> Result<Vec<String>, SettingError> {
     let network = scene.network()?;
     let scale = Scale::new(&network);
-    let mut lines = vec![scale.of_network(&network)];
-    lines.extend(scene.schemes.iter().map(|scheme| scale.of_scheme(scheme)));
-    if experiment.scenes.len() > 1 {
-        let Scene { point, .. } = scene;
-        lines.insert(0, format!("of the first point, {point}:"));
-    }
-    Ok(lines)
+    let schemes = scene.schemes.iter().map(|scheme| scale.of_scheme(scheme));
+    Ok(std::iter::once(scale.of_network(&network)).chain(schemes).collect())
 }
 
 /// The units in which quantities are measured.
@@ -114,5 +126,38 @@ fn thresholds(scheme: &SchemeOfScene) -> Option<Vec<Bytes>> {
         HostTags::BytesSent(tags) => Some(tags.thresholds),
         HostTags::Size(sizes) => Some(sizes.0),
         HostTags::None | HostTags::AtTheEdge => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flowsched_experiment::{Arguments, Source};
+
+    use super::*;
+
+    fn stated(vary: &str) -> Vec<String> {
+        let text = format!(
+            "
+            topology = {{ kind = \"star\", hosts = 3, host_link = \"100Mbps\", link_delay = \"100us\" }}
+            workload = {{ pattern = \"many-to-one\", receiver = 0, sizes = \"fixed 1KB\", load = 0.5, flows = 1 }}
+            scheme = [{{ preset = \"tcp\", buffer = \"15KB\", rto_min = \"10ms\" }}]
+            vary = {{ {vary} }}
+            "
+        );
+        let no_inputs = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        let source = Source::new("test.toml", &text);
+        let experiment = Experiment::parse(&source, &Arguments::default(), &no_inputs).unwrap();
+        statement(&experiment).unwrap()
+    }
+
+    #[test]
+    fn each_scale_is_stated_once_with_its_points() {
+        assert_eq!(stated("workload.load = \"0.5,0.6\"").len(), 2, "both points have one scale");
+        let lines = stated("topology.host_link = \"100Mbps,200Mbps\"");
+        assert_eq!(lines.len(), 6, "{lines:?}");
+        for (heading, rate) in [(0, "100Mbps"), (3, "200Mbps")] {
+            assert_eq!(lines[heading], format!("at topology.host_link = {rate}:"));
+            assert!(lines[heading + 1].starts_with(&format!("links of {rate}")), "{lines:?}");
+        }
     }
 }
