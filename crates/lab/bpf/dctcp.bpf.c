@@ -29,7 +29,7 @@ struct record {
 	__u32 unacknowledged, next;
 	/* Bytes of a segment. */
 	__u32 segment;
-	/* Whether the ACK said that packets were marked. */
+	/* Whether the ACK said that packets were marked. For a cut: 0 if a loss is its reason. */
 	__u32 is_marked;
 	/* After it. */
 	__u32 alpha;
@@ -153,6 +153,7 @@ static void react_to_loss(struct sock *sk)
 
 	remembered(sk)->window_before = tcp->snd_cwnd;
 	tcp->snd_ssthresh = half < SMALLEST_THRESHOLD ? SMALLEST_THRESHOLD : half;
+	record(sk, 0, tcp->snd_ssthresh);
 }
 
 SEC("struct_ops")

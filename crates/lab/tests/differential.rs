@@ -42,6 +42,7 @@ use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
 use flowsched_schemes::world::{Controllers, Parts, Ports, World};
 use flowsched_sim::Job;
+use flowsched_units::Time;
 use real::{Real, from_hosts};
 use root::is_root;
 use sequence::{frames_of, random, recorded, replay};
@@ -55,6 +56,8 @@ enum Source {
     Random(u64),
     /// The test sends what hosts send in a simulation.
     Recorded,
+    /// The test sends what hosts send in a simulation, but from this time on nothing of this flow.
+    Until(Time, u32),
     /// The test sends what hosts send in a simulation, with frames that are spoilt at random with this seed.
     Spoilt(u64),
     /// The lab's hosts send.
@@ -93,6 +96,11 @@ impl World for Differential<'_> {
             Source::Random(seed) => random(HOSTS, priorities, seed),
             Source::Recorded | Source::Spoilt(_) => {
                 recorded(&job, &form, (transport, tagger), ports, controllers)
+            }
+            Source::Until(end, flow) => {
+                let mut all = recorded(&job, &form, (transport, tagger), ports, controllers);
+                all.retain(|sent| sent.packet.flow != flow || sent.at < end);
+                all
             }
             Source::Hosts => {
                 let real = Real::up(HOSTS, scheme, T::Header::WIRE_BYTES);
@@ -207,6 +215,29 @@ fn controllers_write_what_they_write_in_the_simulator() {
     }
 }
 
+/// EPN 2018, IV-B. The HIGH flow falls silent without a last packet. The controller finds its byte counter unchanged,
+/// forgets it, and promotes the other flow. Without counters it never does.
+#[test]
+fn byte_counters_find_a_flow_that_died() {
+    if !is_root("byte_counters_find_a_flow_that_died") {
+        return;
+    }
+    let flows = r#"flow = [
+        { src = 1, dst = 0, size = "100KB" },
+        { src = 2, dst = 0, size = "200KB" },
+    ]"#;
+    let messages = |counter_interval: &str| {
+        let scheme = format!(
+            r#"preset = "epn", dp = "size", mark_interval = "1ms", counter_interval = "{counter_interval}""#
+        );
+        let tally = differential_of(&scheme, flows, Source::Until(Time::from_ms(10), 0));
+        println!("counters every {counter_interval}: {tally:?}");
+        tally.messages
+    };
+    let (with, without) = (messages("2ms"), messages("10s"));
+    assert!(with > without, "{with} messages, {without} without counters");
+}
+
 /// The kernel's TCP, EPN's edges around it, and the simulator's hosts over UDP, through TAP interfaces.
 #[test]
 fn packets_of_real_hosts_meet_what_they_meet_in_the_simulator() {
@@ -258,7 +289,11 @@ fn spoilt_frames_reach_no_other_host() {
 }
 
 fn differential(scheme: &str, source: Source) -> Tally {
-    let first = experiment(scheme, INCAST);
+    differential_of(scheme, INCAST, source)
+}
+
+fn differential_of(scheme: &str, workload: &str, source: Source) -> Tally {
+    let first = experiment(scheme, workload);
     let (job, scheme) = (first.job(), first.scheme());
     scheme.run_in(Differential { job, scheme, source })
 }

@@ -1,0 +1,38 @@
+//! Real memcached servers.
+
+use crate::root::is_root;
+use crate::tries::run;
+
+/// Values of real servers beside a bulk flow. Each value comes whole, and the flow comes too. Times are not compared.
+#[test]
+fn memcached_answers_beside_the_traffic() {
+    if !is_root("memcached_answers_beside_the_traffic") {
+        return;
+    }
+    let (lab, _, simulated) = run(r#"
+        topology = { kind = "star", hosts = 4, host_link = "100Mbps", host_delay = "100us" }
+        scheme = [{ preset = "tcp", buffer = "100KB" }]
+        [[workload.part]]
+        name = "bulk"
+        pattern = "many-to-one"
+        receiver = "0"
+        sizes = "fixed 2MB"
+        flows = 1
+        at = "0ms"
+        [[workload.part]]
+        name = "query"
+        pattern = "incast"
+        degree = 3
+        receiver = "0"
+        sizes = "fixed 1KB"
+        flows = 30
+        at = "10ms"
+        every = "10ms"
+    "#);
+    assert_eq!(lab.flows.len(), simulated.flows.len());
+    assert!(lab.uncounted.retransmissions && lab.uncounted.timeouts, "memcached has the sockets");
+    // The client has compared every byte of a value that has arrived.
+    for flow in &lab.flows {
+        assert!(flow.finished_at_receiver.is_some());
+    }
+}
