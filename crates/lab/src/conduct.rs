@@ -35,9 +35,10 @@ pub struct Conduct {
     pub host_most: Time,
     /// How the port before the busiest host was paced; `None` if none was busy.
     pub pacing: Option<Pacing>,
-    /// The share of packets that waited, on average, for longer than `limit` until the switch read them.
+    /// The share of packets that the switch read more than `limit` late, on average over the times at which they may
+    /// have come.
     pub read_late_share: f64,
-    /// The longest time that the switch had not looked for packets before it read one.
+    /// The longest time that a packet may have waited until the switch read it.
     pub longest_absence: Time,
     /// The senders' `rto_min`; `None` if they have no such parameter.
     pub least_timeout: Option<Time>,

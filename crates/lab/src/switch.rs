@@ -12,6 +12,7 @@ mod datagrams;
 pub mod departed;
 pub mod flows;
 pub mod form;
+mod glances;
 pub mod headers;
 pub mod memory;
 pub mod pace;
@@ -39,10 +40,11 @@ use crate::clock::Clock;
 use crate::lateness::Lateness;
 use crate::precedence::{Precedence, Rank};
 use crate::tap::Cable;
-use crate::wait::ready;
+use crate::wait::{ready, sleep_within};
 use departed::Departed;
 use flows::{FlowNumbers, MOST_FLOWS, Numbered};
 use form::Form;
+use glances::{Glances, Waited};
 use headers::{Headers, Levels};
 use memory::{LONGEST_FRAME, Memory};
 use pace::Pace;
@@ -68,10 +70,9 @@ pub struct Counts {
     pub lateness: Lateness,
     /// How the port before each host was paced.
     pub paces: Vec<Pace>,
-    /// For each frame read, how late that was: half of the time for which the switch had not looked at its cables. A
-    /// frame that comes at any moment of that time waits as long on average.
+    /// How late frames were read, on average over the times at which they may have come.
     pub reading: Lateness,
-    /// The longest time for which the switch had not looked at its cables before it read a frame.
+    /// The longest time that a frame may have waited until it was read.
     pub longest_absence: Time,
 }
 
@@ -159,17 +160,17 @@ where
         let mut precedence = Precedence::take(Rank::Switch)?;
         let next = if interval == Time::ZERO { Time::MAX } else { interval };
         let mut looks = Looks { interval, next, look };
-        let mut last_look = self.clock.now();
+        let mut glances = Glances::from(self.clock.now());
         while !stop.load(Ordering::Relaxed) {
             precedence.keep()?;
             self.keep_up(self.clock.now(), &mut looks)?;
             let next = self.network.next().min(looks.next);
-            let now = self.clock.now();
-            let hosts = ready(self.cables.iter().map(Cable::readable), next.saturating_sub(now))?;
-            let absence = now.saturating_sub(last_look);
-            last_look = self.clock.now();
+            let begin = self.clock.now();
+            let wait = next.saturating_sub(begin);
+            let hosts = ready(self.cables.iter().map(Cable::readable), wait)?;
+            glances.note(begin, self.clock.now(), sleep_within(wait), !hosts.is_empty());
             for host in hosts {
-                self.take_in(HostId(host as u32), absence, &mut looks)?;
+                self.take_in(HostId(host as u32), &glances, &mut looks)?;
             }
         }
         Ok(())
@@ -231,17 +232,24 @@ where
         Ok(())
     }
 
-    /// Reads the frames that the host has sent, up to a batch. Before, the switch had not looked for `absence`.
-    fn take_in<F>(&mut self, host: HostId, absence: Time, looks: &mut Looks<F>) -> io::Result<()>
+    /// Reads the frames that the host has sent, up to a batch.
+    fn take_in<F>(
+        &mut self,
+        host: HostId,
+        glances: &Glances,
+        looks: &mut Looks<F>,
+    ) -> io::Result<()>
     where
         F: FnMut(&mut Network<'a, H, P, C>, Time),
     {
         let mut buffer = [0; LONGEST_FRAME];
+        // The first frame of a batch decides how late the others are: they wait behind it in the host's card.
+        let Waited { mean, most } = glances.waited(self.clock.now());
         for _ in 0..BATCH {
             let Some(length) = self.cables[host.index()].receive(&mut buffer)? else { break };
             self.counts.read += 1;
-            self.counts.reading.note(Time::ZERO, absence / 2);
-            self.counts.longest_absence = self.counts.longest_absence.max(absence);
+            self.counts.reading.note(Time::ZERO, mean);
+            self.counts.longest_absence = self.counts.longest_absence.max(most);
             let frame = buffer.get(..length).unwrap_or_default();
             match Headers::read(frame, host, self.cables.len() as u32) {
                 Some(headers) => {

@@ -14,6 +14,11 @@ const SLEEPS_OVER: Time = Time::from_us(200);
 /// The longest time that a thread sleeps before it checks whether to stop.
 const LONGEST_SLEEP: Time = Time::from_ms(5);
 
+/// How long [`ready`] sleeps at most if nothing can be read. It is zero if `time` is spent awake.
+pub(crate) fn sleep_within(time: Time) -> Time {
+    time.min(LONGEST_SLEEP).saturating_sub(SLEEPS_OVER)
+}
+
 /// Waits until one of `files` can be read, for at most `time`. Returns the places of the files that
 /// can.
 ///
@@ -25,8 +30,7 @@ pub(crate) fn ready<'a>(
 ) -> io::Result<Vec<usize>> {
     let mut polled: Vec<PollFd<'_>> =
         files.map(|file| PollFd::new(file, PollFlags::POLLIN)).collect();
-    let asleep = time.min(LONGEST_SLEEP).saturating_sub(SLEEPS_OVER);
-    let timeout = TimeSpec::from_duration(to_duration(asleep));
+    let timeout = TimeSpec::from_duration(to_duration(sleep_within(time)));
     match ppoll(&mut polled, Some(timeout), None) {
         Ok(_) | Err(nix::Error::EINTR) => {}
         Err(error) => return Err(error.into()),

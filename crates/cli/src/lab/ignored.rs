@@ -97,7 +97,7 @@ mod tests {
     fn a_key_that_schemes_set_to_what_linux_does_not_do_is_warned_of_once() {
         let warnings = of_schemes(
             "{ preset = \"tcp\", restart = \"every-flow\", ack_ratio = 2 }, \
-             { preset = \"ecn-star\", restart = \"every-flow\", ack_ratio = 1 }",
+             { preset = \"ecn-star\", restart = \"every-flow\", ack_ratio = 3 }",
         );
         assert_eq!(
             warnings,
@@ -105,8 +105,8 @@ mod tests {
                 "schemes \"tcp\", \"ecn-star\": the lab ignores `restart = \"every-flow\"`, which only the \
                  simulation beside it obeys. Linux reduces the window to `initial_window` after idle time-outs \
                  only.",
-                "scheme \"ecn-star\": the lab ignores `ack_ratio = 1`, which only the simulation beside it \
-                 obeys. Linux acknowledges every second packet.",
+                "scheme \"ecn-star\": the lab ignores `ack_ratio = 3`, which only the simulation beside it \
+                 obeys. Linux acknowledges every second packet, or each one with `ack_ratio = 1`.",
             ]
         );
     }

@@ -49,7 +49,7 @@ pub struct LabRun {
     /// The share of packets that the lab read more than `limit_us` late.
     #[serde(default)]
     pub read_late_share: f64,
-    /// The longest time in microseconds for which the lab had not looked for packets before it read one.
+    /// The longest time in microseconds that a packet may have waited until the lab read it.
     pub longest_absence_us: f64,
     /// The largest delay of a flow's start after its planned start, in microseconds.
     pub latest_start_us: f64,

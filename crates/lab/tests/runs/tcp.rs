@@ -59,26 +59,31 @@ fn a_busy_port_keeps_its_rate_and_its_delay() {
     }
 }
 
-/// Compares the kernel's Reno with ECN with the simulator's, on the same flows. If the run counts, nothing is dropped,
-/// and the mean completion time is that of the simulator.
+/// Compares the kernel's Reno with ECN, and DCTCP, with the simulator's, on the same flows. If the run counts, nothing is
+/// dropped, and the mean completion time is that of the simulator.
 #[test]
-fn ecn_star_agrees_with_the_simulator() {
-    if !is_root("ecn_star_agrees_with_the_simulator") {
+fn schemes_with_ecn_agree_with_the_simulator() {
+    if !is_root("schemes_with_ecn_agree_with_the_simulator") {
         return;
     }
-    let Some((lab, _, simulated)) = run_that_counts("
-        topology = { kind = \"star\", hosts = 4, host_link = \"100Mbps\", host_delay = \"100us\" }
-        workload = { pattern = \"many-to-one\", receiver = 0, sizes = \"fixed 200KB\", load = 0.8, flows = 80 }
-        scheme = [{ preset = \"ecn-star\", ecn_threshold = \"15KB\", buffer = \"200KB\", initial_window = 10 }]
-    ") else {
-        return;
-    };
-    let mean = |outcome: &Outcome| (0..80).map(|flow| fct(outcome, flow)).sum::<f64>() / 80.0;
-    let (real, ideal) = (mean(&lab), mean(&simulated));
-    println!("{real} s, simulated {ideal} s; {} and {} marks", lab.ecn_marks, simulated.ecn_marks);
-    assert!(lab.ecn_marks > 0);
-    assert_eq!((lab.drops, simulated.drops), (0, 0));
-    assert!((real / ideal - 1.0).abs() < 0.25, "{real} s, simulated {ideal} s");
+    for preset in ["ecn-star", "dctcp"] {
+        let Some((lab, _, simulated)) = run_that_counts(&format!(
+            "
+            topology = {{ kind = \"star\", hosts = 4, host_link = \"100Mbps\", host_delay = \"100us\" }}
+            workload = {{ pattern = \"many-to-one\", receiver = 0, sizes = \"fixed 200KB\", load = 0.8, flows = 80 }}
+            scheme = [{{ preset = \"{preset}\", ecn_threshold = \"15KB\", buffer = \"200KB\", initial_window = 10 }}]
+            "
+        )) else {
+            continue;
+        };
+        let mean = |outcome: &Outcome| (0..80).map(|flow| fct(outcome, flow)).sum::<f64>() / 80.0;
+        let (real, ideal) = (mean(&lab), mean(&simulated));
+        let marks = (lab.ecn_marks, simulated.ecn_marks);
+        println!("{preset}: {real} s, simulated {ideal} s; {marks:?} marks");
+        assert!(lab.ecn_marks > 0, "{preset}");
+        assert_eq!((lab.drops, simulated.drops), (0, 0), "{preset}");
+        assert!((real / ideal - 1.0).abs() < 0.25, "{preset}: {real} s, simulated {ideal} s");
+    }
 }
 
 /// Eight windows of ten packets at once overrun a buffer of three. The run's time-outs are those of its flows.
@@ -147,19 +152,22 @@ fn receivers_acknowledge_as_often_as_the_file_says() {
         return;
     }
     let packets = |ack_ratio: u32| {
-        let (lab, conduct, _) = run(&format!(
+        let ran = run_that_counts(&format!(
             "
             topology = {{ kind = \"star\", hosts = 2, host_link = \"100Mbps\" }}
             workload = {{ flow = [{{ src = 0, dst = 1, size = \"3MB\" }}] }}
             scheme = [{{ preset = \"tcp\", initial_window = 10, buffer = \"1MB\", ack_ratio = {ack_ratio} }}]
             "
         ));
-        assert_eq!(lab.drops, 0);
-        conduct.packets
+        ran.map(|(lab, conduct, _)| {
+            assert_eq!(lab.drops, 0);
+            conduct.packets
+        })
     };
+    let (Some(each), Some(second)) = (packets(1), packets(2)) else { return };
     let data = 3_000_000_u64.div_ceil(1_460);
-    let (each, second) = (packets(1), packets(2));
     println!("{data} packets of data, {each} and {second} with ACKs");
-    assert!(each >= 2 * data, "{each}");
-    assert!(second < data + data * 6 / 10, "{second}");
+    // Linux may answer packets together that come while the application reads.
+    assert!(each - data > data * 9 / 10, "{each}");
+    assert!(second - data < data * 6 / 10, "{second}");
 }

@@ -122,7 +122,7 @@ pub fn ignored_keys(
     control: &KernelControl,
     settings: &Settings,
 ) -> impl Iterator<Item = &'static Ignored> {
-    // Without delayed ACKs, nobody needs the longest delay.
+    // `ack_delay` has no effect if no ACK is delayed.
     let delays_acks = settings.get(&ACK_RATIO) != Some(&Value::Count(1));
     let differs = move |row: &&Ignored| {
         let value = settings.get(row.parameter);
