@@ -29,7 +29,7 @@ struct record {
 	__u32 unacknowledged, next;
 	/* Bytes of a segment. */
 	__u32 segment;
-	/* Whether the ACK said that packets were marked. For a cut: 0 if a loss is its reason. */
+	/* Whether the ACK said that packets were marked. For a cut: whether the threshold is that of marks. */
 	__u32 is_marked;
 	/* After it. */
 	__u32 alpha;

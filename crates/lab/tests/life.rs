@@ -128,6 +128,12 @@ fn hosts_have_a_card_each_and_take_everything_along() {
     assert!(neighbours.contains("10.99.0.3 dev eth0 lladdr 02:00:00:00:00:03 PERMANENT"));
     let route = inside("ip route show");
     assert!(route.contains("rto_min lock 10ms"), "TCP obeys a locked metric alone: {route}");
+    let links = inside("ip -o link show up");
+    assert_eq!(links.lines().count(), 2, "the loopback and the card: {links}");
+    for outside in ["192.0.2.1", "2001:db8::1"] {
+        let route = inside(&format!("ip route get {outside} 2>&1 || true"));
+        assert!(route.contains("unreachable"), "{route}");
+    }
     let offloads = inside("ethtool -k eth0");
     for offload in ["tcp-segmentation-offload", "tx-checksumming", "rx-gro-hw"] {
         assert!(offloads.contains(&format!("{offload}: off")), "{offloads}");

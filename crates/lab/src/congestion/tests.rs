@@ -47,7 +47,8 @@ struct Record {
     is_marked: bool,
     alpha: f64,
     window: u32,
-    /// The new threshold, in a record of a cut. Marks are the reason if `is_marked`, and a loss otherwise.
+    /// The new threshold, in a record of a cut. It is that of a loss unless `is_marked`. When the kernel finds a loss, it
+    /// first asks for the threshold of marks, which is another record.
     threshold: Option<u32>,
 }
 
@@ -161,9 +162,11 @@ fn replay(settings: &KernelDctcp, records: &[Record]) -> Counts {
         if let Some(threshold) = record.threshold {
             let wanted = cut(&mut dctcp, record);
             assert!(threshold.abs_diff(wanted) <= 1, "cut {number} to {threshold}, not {wanted}");
-            match record.is_marked {
-                true => counts.cuts += 1,
-                false => counts.losses += 1,
+            let is_loss = |record: &&Record| record.threshold.is_some() && !record.is_marked;
+            if is_loss(&record) {
+                counts.losses += 1;
+            } else if records.get(number + 1).filter(is_loss).is_none() {
+                counts.cuts += 1;
             }
             continue;
         }

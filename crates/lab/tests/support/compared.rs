@@ -32,7 +32,7 @@ pub struct Crossed {
 }
 
 /// Counts of what happened in a run. A test requires some of them, so that it does not compare nothing with nothing.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Packets that hosts sent.
     pub sent: usize,
@@ -42,8 +42,8 @@ pub struct Tally {
     pub drops: u64,
     /// Packets that arrived with another header.
     pub rewritten: usize,
-    /// Messages of switches that arrived.
-    pub messages: usize,
+    /// The flow and the header of each message of a switch that arrived.
+    pub messages: Vec<(u32, Vec<u8>)>,
 }
 
 /// Asserts that the switch decided as the simulator's ports and controllers do, that hosts got what left the last
@@ -137,7 +137,10 @@ fn tally<'p, H: Header + 'p>(
         marks: run.counters.iter().map(|port| port.marks).sum(),
         drops: run.counters.iter().map(|port| port.drops).sum(),
         rewritten: others.iter().filter(is_rewritten).count(),
-        messages: messages.len(),
+        messages: messages
+            .iter()
+            .map(|packet| (packet.flow, header_bytes(&run.form, &packet.header)))
+            .collect(),
     }
 }
 

@@ -12,8 +12,8 @@ use flowsched_schemes::transport::Transport;
 use flowsched_schemes::world::{Controllers, Parts, Ports, Progress};
 use flowsched_sim::{Job, run_parts};
 use flowsched_topology::HostId;
-use flowsched_units::Time;
-use flowsched_workload::stream;
+use flowsched_units::{PACKET_PAYLOAD, Time};
+use flowsched_workload::{Flow, stream};
 use rand::Rng;
 
 use crate::compared::{Crossed, Frames};
@@ -56,6 +56,50 @@ pub fn random<H: Header>(hosts: u32, priorities: usize, seed: u64) -> Vec<Sent<H
         Sent { at: Time::from_ps(burst * PAUSE.as_ps()), from, packet }
     };
     (0..BURST * BURSTS).map(&mut draw).collect()
+}
+
+/// Bursts of random packets of these flows, and of answers to them, as they are in frames of this form. Their headers
+/// are random too.
+pub fn random_headers<H: Header>(
+    form: &Form<H>,
+    flows: &[Flow],
+    priorities: usize,
+    seed: u64,
+) -> Vec<Sent<H>> {
+    let mut random = stream(seed, "headers", 0);
+    let mut draw = |number: usize| {
+        let flow = &flows[random.random_range(0..flows.len())];
+        let is_answer = random.random_bool(0.3);
+        let (from, to) = if is_answer { (flow.dst, flow.src) } else { (flow.src, flow.dst) };
+        let mut flags = Flags::default().with_if(is_answer, Flags::ACK);
+        for (flag, share) in [(Flags::ECT, 0.8), (Flags::PROBE, 0.1), (Flags::TERM, 0.05)] {
+            flags = flags.with_if(random.random_bool(share), flag);
+        }
+        let segments = flow.size.get().div_ceil(PACKET_PAYLOAD) as u32;
+        let (seq, wire) = (random.random_range(0..segments), 40 + random.random_range(0..1_460));
+        let mut packet = Packet::data(flow.id, to.0, seq, wire, flags);
+        packet.priority = random.random_range(0..priorities as u8);
+        packet.header = random_header(form, &mut random);
+        let burst = (number / BURST) as u64;
+        let at = Time::from_ps(burst * PAUSE.as_ps());
+        Sent { at, from, packet: as_sent(form, packet) }
+    };
+    (0..BURST * BURSTS).map(&mut draw).collect()
+}
+
+/// A header that a frame of this form can hold.
+fn random_header<H: Header>(form: &Form<H>, random: &mut impl Rng) -> H {
+    match form {
+        Form::Tcp => H::default(),
+        Form::Tunnel(tunnel) => (tunnel.from_bits)(random.random(), random.random_range(2..=64)),
+        Form::Datagrams(codec) => {
+            // Some bytes have few values, such as those of a flag.
+            let mut byte =
+                || if random.random() { random.random() } else { random.random_range(0..2) };
+            let mut draw = |_| (codec.read)(&(0..codec.bytes).map(|_| byte()).collect::<Vec<u8>>());
+            (0..1_000).find_map(&mut draw).unwrap()
+        }
+    }
 }
 
 /// The packets that hosts hand to their cards in a simulation of these parts, as they are in frames of this form.

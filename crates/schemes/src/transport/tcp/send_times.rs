@@ -36,10 +36,11 @@ impl SendTimes {
         }
     }
 
-    /// Takes in an ACK for all segments below `until` that also reports those of `block`. Returns when the segment was
-    /// sent whose round trip the ACK measures, as Linux does without timestamps (`tcp_ack_update_rtt` in tcp_input.c):
-    /// the first one that it acknowledges and that SACK has not reported, if none of them was sent again. Otherwise
-    /// it is the first one that SACK reports for the first time and that was not sent again.
+    /// Takes in an ACK for all segments below `until` that also reports those of `block`. Returns the send time of the
+    /// segment whose round trip the ACK measures, as in Linux without timestamps (`tcp_ack_update_rtt` in
+    /// tcp_input.c). This is the first segment that the ACK acknowledges and that SACK has not reported, unless a
+    /// segment that it acknowledges was sent again. Otherwise it is the first segment that SACK reports for the first
+    /// time and that was not sent again.
     pub fn answered(&mut self, until: u32, block: Range<u32>) -> Option<Time> {
         let reported = self.reported(block);
         self.acknowledged(until).or(reported)
