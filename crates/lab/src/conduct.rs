@@ -35,8 +35,8 @@ pub struct Conduct {
     pub host_most: Time,
     /// How the port before the busiest host was paced; `None` if none was busy.
     pub pacing: Option<Pacing>,
-    /// The share of packets that the switch read more than `limit` late, on average over the times at which they may
-    /// have come.
+    /// The share of packets that the switch read more than `limit` late. A packet counts as late by the mean over the
+    /// times at which it may have come.
     pub read_late_share: f64,
     /// The longest time that a packet may have waited until the switch read it.
     pub longest_absence: Time,

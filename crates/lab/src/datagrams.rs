@@ -262,3 +262,23 @@ impl<H: Header> Outbox<H> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn datagrams_without_room_are_counted() {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let to = socket.local_addr().unwrap();
+        let sockets = Sockets(vec![socket]);
+        assert_eq!(sockets.overrun().unwrap(), 0);
+        let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+        // More than any default of a socket's room.
+        for _ in 0..50_000 {
+            sender.send_to(&[0; 1_000], to).unwrap();
+        }
+        let overrun = sockets.overrun().unwrap();
+        assert!((1..50_000).contains(&overrun), "{overrun}");
+    }
+}

@@ -70,7 +70,7 @@ pub struct Counts {
     pub lateness: Lateness,
     /// How the port before each host was paced.
     pub paces: Vec<Pace>,
-    /// How late frames were read, on average over the times at which they may have come.
+    /// How late frames were read. A frame counts as late by the mean over the times at which it may have come.
     pub reading: Lateness,
     /// The longest time that a frame may have waited until it was read.
     pub longest_absence: Time,

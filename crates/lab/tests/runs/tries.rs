@@ -110,6 +110,7 @@ fn run_in_lab(first: &FirstRun) -> (Outcome, Conduct) {
     let ran = unwatched(|watch| lab.run(&job, first.scheme(), extras, watch));
     let (outcome, conduct) = ran.unwrap();
     println!("{conduct:?}");
+    assert!(conduct.longest_absence > Time::ZERO, "some time always passes between two looks");
     (outcome, conduct)
 }
 

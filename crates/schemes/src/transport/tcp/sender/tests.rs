@@ -207,6 +207,17 @@ fn linux_measures_nothing_that_was_sent_again() {
     assert_eq!(timeout(&sender), us(375 + 3 * 50 + 2_200));
 }
 
+/// `tcp_ack_update_rtt` in tcp_input.c: an ACK that only reports segments is a measurement too.
+#[test]
+fn linux_measures_what_sack_reports() {
+    let tcp = tcp(TcpSettings { rto: Rto::Linux, ..settings() }, Reno);
+    let (mut sender, _) = started(&tcp, 10);
+    sender.on_ack(&tcp, us(2_300), &ack(0, Flags::default(), 2..3));
+    // As above, 2.3 ms after 100 us.
+    let timeout = sender.connection.round_trip.timeout(&tcp.settings);
+    assert_eq!(timeout, us(375 + 3 * 50 + 2_200));
+}
+
 /// RFC 5681, 4.1: "a TCP SHOULD set cwnd to no more than RW before beginning transmission if
 /// the TCP has not sent data in an interval exceeding the retransmission timeout", where RW =
 /// min(IW, cwnd).
