@@ -110,7 +110,7 @@ def lab_tcp(flowsched):
     own = valid_lab(flowsched, *sets("lab_senders=simulator"), needed=False)
     pairs = [
         ("", simulated(), lab),
-        (", an ACK for every packet and idle windows kept", simulated(acks, keeping), lab_keeping),
+        (", an ACK for every packet and idle windows kept, in both", simulated(acks, keeping), lab_keeping),
         (", receivers accept 64 KB", simulated(window), lab_window),
         (", all of these", simulated(acks, keeping, window), lab_all),
     ]
