@@ -81,7 +81,8 @@ pub(crate) const PROBE_INTERVAL: Parameter = Parameter {
     name: "probe_interval",
     kind: Kind::Time,
     default: Some("5ms"),
-    about: "How often a flow in the LOW queue marks a packet for controllers.",
+    about: "How often a flow in the LOW queue marks a packet for controllers. A flow in the HIGH queue that has sent \
+            nothing for so long marks its next packet: a controller may have removed it as dead.",
     source: "EPN 2018, IV-B: \"say several ms\"",
 };
 
@@ -123,6 +124,8 @@ pub struct MappedFlow {
     dsid: u8,
     /// When the last packet for controllers was marked.
     marked_at: Time,
+    /// When the last packet was sent.
+    sent_at: Time,
     /// Whether the next packet is marked for controllers.
     mark_next: bool,
 }
@@ -171,12 +174,13 @@ impl PriorityMapper {
         }
     }
 
-    /// Whether a packet that would carry `dp` is marked for controllers (IV-B).
+    /// Whether a packet that would carry `dp` is marked for controllers (IV-B). A flow that was silent for long probes
+    /// whatever its queue, because a controller removes a flow whose counter "remains unchanged for several reads".
     fn is_due(&self, flow: &MappedFlow, dp: Dp, now: Time) -> bool {
-        let since = now.saturating_sub(flow.marked_at);
-        let has_changed = dp != flow.dp && since >= self.mark_interval;
-        let is_to_probe = flow.tp == Tp::LOW && since >= self.probe_interval;
-        flow.mark_next || has_changed || is_to_probe
+        let since = |then| now.saturating_sub(then);
+        let has_changed = dp != flow.dp && since(flow.marked_at) >= self.mark_interval;
+        let silent_since = if flow.tp == Tp::LOW { flow.marked_at } else { flow.sent_at };
+        flow.mark_next || has_changed || since(silent_since) >= self.probe_interval
     }
 }
 
@@ -238,6 +242,7 @@ impl Tagging<EpnHeader> for PriorityMapper {
             (flow.dp, flow.marked_at, flow.mark_next) = (dp, departure.now, false);
         }
         flow.sent += u64::from(departure.payload);
+        flow.sent_at = departure.now;
         packet.priority = flow.tp.queue();
         let MappedFlow { tp, br, dsid, .. } = *flow;
         packet.header =

@@ -150,7 +150,7 @@ fn a_changed_desire_is_told_but_not_too_often() {
 }
 
 #[test]
-fn low_flows_probe_and_high_ones_do_not() {
+fn low_flows_and_flows_that_were_silent_probe() {
     // IV-B: "flows that have been demoted to LOW queue will S-mark their packets periodically to
     // probe for promotion".
     let mapper = mapper(&[("dp", "size"), ("probe_interval", "5ms")]);
@@ -167,6 +167,11 @@ fn low_flows_probe_and_high_ones_do_not() {
         (1..=count).filter(|seq| sender.send(*seq, gap).is_sampled.is_set()).collect::<Vec<u32>>()
     };
     assert_eq!(probes(20), [1, 6, 11, 16]);
+    // "If the counter remains unchanged for several reads, the flow is detected as dead and removed from the list."
+    let mut sender = Sender::new(&mapper, 1000);
+    let gaps = [1, 1, 4, 1, 5, 1].map(Time::from_ms);
+    let marked = (1..).zip(gaps).filter(|(seq, gap)| sender.send(*seq, *gap).is_sampled.is_set());
+    assert_eq!(marked.map(|(seq, _)| seq).collect::<Vec<_>>(), [1, 5]);
 }
 
 #[test]
