@@ -23,7 +23,7 @@ use flowsched_schemes::tagger::{Departure, Tagging, Work};
 use flowsched_topology::{HostId, Network};
 use flowsched_units::{PACKET_PAYLOAD, Rate};
 
-use crate::address::{host_with_ip, ipv4};
+use crate::address::{SWITCH_IPV4, host_with_ip, ipv4};
 use crate::bursts::{Burst, Bursts};
 use crate::clock::Clock;
 use crate::switch::headers::mark_v4;
@@ -33,6 +33,8 @@ use crate::vxlan::{self, AROUND, Bits, NO_FLOW, Outer};
 
 /// Bytes of an Ethernet header.
 const ETHERNET: usize = 14;
+/// The place of the outer IPv4 header's source.
+const OUTER_SOURCE: usize = ETHERNET + 12;
 /// The TTL of packets for which the tagger sets none, such as acknowledgements.
 const TTL: u8 = 64;
 /// The ECN field of a marked packet (RFC 3168, 5).
@@ -109,9 +111,9 @@ impl<K: Cable, G: Tagging<H>, H: Header> Edge<K, G, H> {
         Edge { cable, host, rate, shared, firsts: HashMap::new(), flows: HashMap::new() }
     }
 
-    /// The frame with VXLAN around it; `None` if it is not TCP over IPv4 to a host.
+    /// The frame with VXLAN around it; `None` if it is not TCP over IPv4 from this host to a host.
     fn wrap(&mut self, frame: &[u8]) -> Option<Vec<u8>> {
-        let segment = Segment::read(frame)?;
+        let segment = Segment::read(frame).filter(|segment| self.is_own(segment.from))?;
         let to = host_with_ip(segment.to.ip())?;
         if segment.tcp.syn() {
             let first = segment.tcp.sequence_number().wrapping_add(1);
@@ -180,6 +182,11 @@ impl<K: Cable, G: Tagging<H>, H: Header> Edge<K, G, H> {
         sent.highest = sent.highest.max(end);
     }
 
+    /// Whether the address is this host's.
+    fn is_own(&self, address: SocketAddr) -> bool {
+        address.ip() == IpAddr::V4(ipv4(self.host))
+    }
+
     /// Hands the tagger a message of a switch about a flow that this host sends.
     fn heed(&mut self, bits: Bits, ttl: u8) {
         let Some(sent) = self.flows.get_mut(&bits.vni) else { return };
@@ -225,11 +232,24 @@ impl<K: Cable, G: Tagging<H>, H: Header> Cable for Edge<K, G, H> {
         else {
             return Ok(true);
         };
-        if segment.from.ip() == IpAddr::V4(ipv4(self.host)) {
-            self.heed(bits, around[ETHERNET + 8]);
-            return Ok(true);
+        let is_of_switch = around[OUTER_SOURCE..OUTER_SOURCE + 4] == SWITCH_IPV4.octets();
+        match (is_of_switch, self.is_own(segment.from), self.is_own(segment.to)) {
+            (true, true, _) => self.heed(bits, around[ETHERNET + 8]),
+            (false, _, true) => return self.unwrap(&segment, around, inner),
+            _ => {}
         }
-        self.note_ack(&segment);
+        Ok(true)
+    }
+
+    fn readable(&self) -> BorrowedFd<'_> {
+        self.cable.readable()
+    }
+}
+
+impl<K: Cable, G: Tagging<H>, H: Header> Edge<K, G, H> {
+    /// Hands the host a segment without what was `around` it. Says whether there was room.
+    fn unwrap(&mut self, segment: &Segment<'_>, around: &[u8], inner: &[u8]) -> io::Result<bool> {
+        self.note_ack(segment);
         let is_marked = around[ETHERNET + 1] & CE == CE && segment.ecn != 0;
         if !is_marked {
             return self.cable.send(inner);
@@ -237,10 +257,6 @@ impl<K: Cable, G: Tagging<H>, H: Header> Cable for Edge<K, G, H> {
         let mut marked = inner.to_vec();
         mark_v4(&mut marked[ETHERNET..]);
         self.cable.send(&marked)
-    }
-
-    fn readable(&self) -> BorrowedFd<'_> {
-        self.cable.readable()
     }
 }
 

@@ -154,10 +154,21 @@ fn seen(bits: Bits) -> (Dp, bool) {
     (header.dp, header.is_sampled.is_set())
 }
 
-/// Hands the edge a frame from the network: `inner` in VXLAN with this header and this ECN field.
+/// Hands the edge a frame of the peer: `inner` in VXLAN with this header and this ECN field.
 fn arrive(edge: &mut Edge<Host, Mirror, EpnHeader>, header: EpnHeader, ecn: u8, inner: &[u8]) {
+    arrive_from(Some(PEER), edge, header, ecn, inner);
+}
+
+/// Hands the edge a frame of a host, or of a switch if `from` is `None`.
+fn arrive_from(
+    from: Option<HostId>,
+    edge: &mut Edge<Host, Mirror, EpnHeader>,
+    header: EpnHeader,
+    ecn: u8,
+    inner: &[u8],
+) {
     let bits = Bits { vni: FLOW, reserved: (tunnel().to_bits)(&header) };
-    let outer = Outer { from: Some(PEER), to: HOST, dscp: 0, ecn, ttl: 60, bits };
+    let outer = Outer { from, to: HOST, dscp: 0, ecn, ttl: 60, bits };
     assert!(edge.send(&vxlan::wrap(&outer, inner)).unwrap());
 }
 
@@ -203,10 +214,26 @@ fn a_message_ends_at_the_edge_and_changes_the_tags() {
     let mut edge = edge();
     leave(&mut edge, data(BEFORE)).unwrap();
     let low = EpnHeader { tp: Tp::LOW, ..EpnHeader::default() };
-    arrive(&mut edge, low, NOT_ECT, &data(BEFORE));
+    let mut demoted = |from| {
+        arrive_from(from, &mut edge, low, NOT_ECT, &data(BEFORE));
+        assert!(edge.cable.received.is_empty());
+        let (_, dscp, _) = leave(&mut edge, data(BEFORE + PACKET_PAYLOAD as u32)).unwrap();
+        dscp == code_point(1, 2)
+    };
+    assert!(!demoted(Some(PEER)), "another host is no switch");
+    assert!(demoted(None));
+}
+
+#[test]
+fn a_host_gets_and_sends_nothing_under_another_address() {
+    let mut edge = edge();
+    let of_peer = tcp(PEER, &Fields { payload: 10, ..Fields::default() });
+    let to_peer = tcp(HOST, &Fields { payload: 10, ..Fields::default() });
+    arrive(&mut edge, EpnHeader::default(), NOT_ECT, &to_peer);
     assert!(edge.cable.received.is_empty());
-    let (_, dscp, _) = leave(&mut edge, data(BEFORE + PACKET_PAYLOAD as u32)).unwrap();
-    assert_eq!(dscp, code_point(1, 2));
+    assert_eq!(leave(&mut edge, of_peer.clone()), None);
+    arrive(&mut edge, EpnHeader::default(), NOT_ECT, &of_peer);
+    assert_eq!(edge.cable.received, [of_peer]);
 }
 
 /// RFC 6040, 4.2: a mark of the outer header reaches a host that understands marks.
@@ -240,7 +267,8 @@ fn only_tcp_leaves() {
 }
 
 proptest! {
-    /// Whatever the network or the host sends, the edge does not panic, and a host gets nothing but TCP.
+    /// Whatever the network or the host sends, the edge does not panic. A host gets nothing but TCP that is addressed to
+    /// it, and sends nothing but TCP from its own address.
     #[test]
     fn no_frame_does_harm(
         changes in prop::collection::vec((0..100usize, any::<u8>()), 0..6),
@@ -258,7 +286,10 @@ proptest! {
             bytes.truncate(cut.index(bytes.len()));
         }
         edge.send(&bytes).unwrap();
-        prop_assert!(edge.cable.received.iter().all(|frame| Segment::read(frame).is_some()));
-        leave(&mut edge, bytes);
+        let is_its_own = |frame: &Vec<u8>| Segment::read(frame).is_some_and(|it| it.to.ip() == ipv4(HOST));
+        prop_assert!(edge.cable.received.iter().all(is_its_own));
+        let sent = bytes.split_off(AROUND.min(bytes.len()));
+        let is_from_it = |frame: &[u8]| Segment::read(frame).is_some_and(|it| it.from.ip() == ipv4(HOST));
+        prop_assert!(leave(&mut edge, sent).is_none_or(|(.., inner)| is_from_it(&inner)));
     }
 }
