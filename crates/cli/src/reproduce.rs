@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use flowsched_experiment::results::Summary;
+use flowsched_experiment::results::{Summary, World};
 use flowsched_experiment::{Mistake, Mistakes, Place};
 use flowsched_papers::{
     CLAIMS, Claim, Claims, Explored, Repository, Resolved, Row, Scale, Study, Tables, as_table,
@@ -50,7 +50,7 @@ pub fn reproduce(wanted: &Reproduce) -> Result<(), Failure> {
         .map(|(claim, value)| Row::new(claim, value, &summaries, &scale))
         .collect();
     print(&match wanted.format {
-        Format::Json => record::record(rows).to_json(),
+        Format::Json => record::record(rows, World::Simulator).to_json(),
         Format::Table => as_table(&rows, textwrap::termwidth()),
     })
 }

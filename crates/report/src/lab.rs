@@ -11,8 +11,19 @@ pub(crate) const TITLE: &str = "The lab, in real time";
 pub(crate) fn table(summary: &Summary) -> Vec<Vec<String>> {
     let keys: Vec<&str> =
         summary.lab.first().map_or_else(Vec::new, |run| run.point.keys().collect());
-    let figures =
-        ["seed", "packets", "late p50", "p99", "most", "late", "start", "rate", "delay", "valid"];
+    let figures = [
+        "seed",
+        "packets",
+        "late p50",
+        "p99",
+        "most",
+        "late",
+        "read late",
+        "start",
+        "rate",
+        "delay",
+        "valid",
+    ];
     let head = std::iter::once("").chain(keys.iter().copied()).chain(figures);
     let mut table = vec![head.map(str::to_owned).collect::<Vec<_>>()];
     table.extend(summary.lab.iter().map(|run| row(run, &keys)));
@@ -33,6 +44,7 @@ fn row(run: &LabRun, keys: &[&str]) -> Vec<String> {
         p99,
         most,
         share(run.late_share),
+        share(run.read_late_share),
         format!("{:.1} ms", run.latest_start_us / 1_000.0),
         or_dash(run.busiest_rate.map(share)),
         or_dash(run.busiest_delay_us.filter(|[queueing, _]| *queueing > 0.0).map(delay)),
@@ -46,7 +58,7 @@ pub(crate) fn legend(summary: &Summary) -> String {
     let limit = summary.lab.first().map_or(0.0, |run| run.limit_us);
     format!(
         "Late p50, p99, most: how late packets reached their hosts. Late: the share of packets that were \
-         more than {limit:.0} us late. Start: the latest start of a flow after its planned start. Rate and \
+         more than {limit:.0} us late. Read late: the share that the switch read so late. Start: the latest start of a flow after its planned start. Rate and \
          delay: of the host that received most; its rate while its port was busy, relative to the link's, \
          and what lateness adds to the mean queueing delay of full packets. lab.json in the results folder \
          has all figures."

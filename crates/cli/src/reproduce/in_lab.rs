@@ -56,7 +56,7 @@ pub fn reproduce(wanted: &Reproduce, asked: &[&Claim]) -> Result<(), Failure> {
         .map(|(claim, value)| Row::in_lab(claim, value, &summaries, &late, &scale))
         .collect();
     print(&match wanted.format {
-        Format::Json => record::record(rows).to_json(),
+        Format::Json => record::record(rows, World::Lab).to_json(),
         Format::Table => as_table(&rows, textwrap::termwidth()),
     })
 }

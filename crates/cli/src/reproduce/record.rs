@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::arguments::Scale;
 use crate::failure::Failure;
 use crate::program::program;
+use flowsched_experiment::results::World;
 use flowsched_experiment::{Experiment, Mistake, Mistakes, Place};
 use flowsched_papers::{
     Claim, ClaimedValue, Claims, Explored, ExploredTable, Recorded, Repository, Row, Study,
@@ -25,10 +26,11 @@ const FRONT: &str = "pias.sim.oversubscribed";
 const MEASURED: &str = "papers/measured";
 const EXPLORED: &str = "papers/explored";
 
-/// The rows with the day, the program and the machine.
-pub fn record(rows: Vec<Row>) -> Recorded {
+/// The rows, measured in `world`, with the day, the program and the machine.
+pub fn record(rows: Vec<Row>, world: World) -> Recorded {
     let date = chrono::Utc::now().date_naive().to_string();
-    Recorded { date, program: program(), machine: machine_in_words(), claims: rows }
+    let program = program().in_world(world);
+    Recorded { date, program, machine: machine_in_words(), claims: rows }
 }
 
 /// The variants with the day, the program and the machine.
