@@ -234,12 +234,36 @@ def pias_flows(flowsched):
     for flows in ("4000", "16000", "64000"):
         point = {"workload.flows": flows}
         changes = [change(against_first(summary, "pias", **point), one) for one in ("all", "small", "large")]
-        means = []
-        for scheme in ("las", "pias"):
-            runs = [run for run in summary["runs"] if run["scheme"] == scheme and run["point"] == point]
-            mean = sum(run["fct_us"]["large"]["mean"] for run in runs) / len(runs)
-            means.append(f"{mean / 1000:.0f} ms")
+        means = (mean_ms(summary, scheme, "large", point) for scheme in ("las", "pias"))
         yield f"{int(flows):,}", *changes, *means
+
+
+def mean_ms(summary, scheme, sizes, point):
+    """The mean FCT of a class of flows at a point, over the seeds."""
+    runs = [run for run in summary["runs"] if run["scheme"] == scheme and run["point"] == point]
+    mean = sum(run["fct_us"][sizes]["mean"] for run in runs) / len(runs)
+    return f"{mean / 1000:.3g} ms"
+
+
+def epn_flows(flowsched):
+    schemes = [("TCP8Q", "tcp8q"), ("pFabric", "pfabric"), ("EPN", "epn")]
+    yield "flows", "TCP2Q: mean FCT", *(f"{name} against TCP2Q" for name, _ in schemes)
+    summary = flowsched.run("epn-flows")
+    for flows in ("10000", "20000", "40000"):
+        point = {"workload.flows": flows}
+        mean = mean_ms(summary, "tcp2q", "all", point)
+        yield f"{int(flows):,}", mean, *(change(against_first(summary, one, **point)) for _, one in schemes)
+
+
+def table1_delays(flowsched):
+    schemes = ["10 KB", "20 KB", "1 MB"]
+    yield "delay of a link", *(f"{scheme}: mean, p99 of 20 KB in us" for scheme in schemes)
+    for delay in ("130us", "133us", "136us", "139us", "142us"):
+        runs = flowsched.run("lab-pias-table1", f"topology.link_delay={delay}", quick=True)["runs"]
+        small = {run["scheme"]: run["fct_us"]["small"] for run in runs}
+        # The experiment has a tenth of the paper's rates.
+        times = ([small[scheme][figure] / 10 for figure in ("mean", "p99")] for scheme in schemes)
+        yield delay.replace("us", " us"), *("{:.0f}, {:.0f}".format(*pair) for pair in times)
 
 
 # Measured only where they are named: they need size distributions that are not part of the repository, and pyarrow.
@@ -269,6 +293,8 @@ TABLES = {
     "ns2-agreement": ns2_agreement,
     "ns2-behaviours": ns2_behaviours,
     "pias-flows": pias_flows,
+    "epn-flows": epn_flows,
+    "table1-delays": table1_delays,
 }
 
 

@@ -51,7 +51,7 @@ pub fn paper_page(
     }
     for claim in claims {
         text.push_str(&section(claim, &rows(claim, tables), tables, &sources));
-        text.push_str(&readings(&claim.id, explored));
+        text.push_str(&readings(&claim.id, &claim.assumptions, explored));
     }
     text.push_str(&experiments(about));
     text

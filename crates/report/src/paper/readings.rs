@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
-use flowsched_papers::{Explored, ExploredTable, Scale, Verdict};
+use flowsched_papers::{Assumption, Explored, ExploredTable, Scale, Verdict};
 
-/// The figures of a claim under every variant, and which values no variant reproduces; empty if the claim was not
-/// explored. Of several tables, one at paper scale is preferred, then the newest, then the one with the most variants.
-pub(super) fn readings(id: &str, tables: &[ExploredTable]) -> String {
+/// The figures of the claim `id` under every variant, which values no variant reproduces, and which readings of
+/// `assumptions`, the claim's, were not run. Empty if the claim was not explored. Of several tables, one at paper scale
+/// is preferred, then the newest, then the one with the most variants.
+pub(super) fn readings(id: &str, assumptions: &[Assumption], tables: &[ExploredTable]) -> String {
     let variants =
         |table: &&ExploredTable| table.of_claim(id).first().map_or(0, |variants| variants.len());
     let with_claim = tables.iter().filter(|table| variants(table) > 0);
@@ -15,25 +16,26 @@ pub(super) fn readings(id: &str, tables: &[ExploredTable]) -> String {
         rows.any(|row| row.scale == Scale::Paper.to_string())
     };
     let counts = with_claim.max_by_key(|table| (is_paper(table), &table.date, variants(table)));
-    counts.map_or(String::new(), |table| of_table(id, table))
+    counts.map_or(String::new(), |table| of_table(id, assumptions, table))
 }
 
-fn of_table(id: &str, table: &ExploredTable) -> String {
+fn of_table(id: &str, assumptions: &[Assumption], table: &ExploredTable) -> String {
     let values = table.of_claim(id);
     let Some((variants, first)) = values.first().and_then(|one| Some((one, one.first()?))) else {
         return String::new();
     };
-    let ExploredTable { date, program, .. } = table;
+    let ExploredTable { date, program, machine, .. } = table;
     let mut all = values.iter().copied().flatten();
     let same = match all.any(|one| one.row.is_same_in_every_seed()) {
         true => " Every seed gives the same figure where there is no interval.",
         false => "",
     };
     let mut text = format!(
-        "**What the readings change {}.** {} Measured on {date} by flowsched {} (commit {}) with `{}`. In \
-         round brackets is how far one reading alone moves the figure.{same}\n\n",
+        "**What the readings change {}.** {}{} Measured on {date} by flowsched {} (commit {}) with `{}` on {machine}. \
+         In round brackets is how far one reading alone moves the figure.{same}\n\n",
         first.row.scale_in_words(),
         summary(&values),
+        not_run(assumptions, variants),
         program.version,
         program.commit,
         program.command
@@ -67,6 +69,18 @@ fn is_reproduced(one: &Explored) -> bool {
     one.row.verdict == Verdict::Reproduced
 }
 
+/// Says which readings are in no variant, or nothing.
+fn not_run(assumptions: &[Assumption], variants: &[Explored]) -> String {
+    let named = assumptions.iter().flat_map(|one| {
+        one.readings.iter().map(|reading| format!("{}: {}", one.name, reading.name))
+    });
+    let is_run = |name: &String| variants.iter().any(|one| one.readings.contains(name));
+    match &named.filter(|name| !is_run(name)).collect::<Vec<_>>()[..] {
+        [] => String::new(),
+        missing => format!(" Not run yet: {}.", missing.join("; ")),
+    }
+}
+
 /// Says which values no variant reproduces, or that there are none.
 fn summary(values: &[&[Explored]]) -> String {
     let never: Vec<String> = values
@@ -76,9 +90,11 @@ fn summary(values: &[&[Explored]]) -> String {
         .collect();
     match (&never[..], values.len()) {
         ([], _) => "Every value is reproduced under some reading.".to_owned(),
-        (_, 1) => "No reading reproduces the value.".to_owned(),
-        (never, all) if never.len() == all => "No reading reproduces any of the values.".to_owned(),
-        (never, _) => format!("No reading reproduces {}.", never.join(" or ")),
+        (_, 1) => "No reading in this table reproduces the value.".to_owned(),
+        (never, all) if never.len() == all => {
+            "No reading in this table reproduces any of the values.".to_owned()
+        }
+        (never, _) => format!("No reading in this table reproduces {}.", never.join(" or ")),
     }
 }
 
@@ -101,7 +117,7 @@ fn signed(one: &Explored, by: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use flowsched_papers::{Kind, Row};
+    use flowsched_papers::{Kind, Reading, Row, Setting};
 
     use super::*;
 
@@ -128,6 +144,18 @@ mod tests {
         }
     }
 
+    /// An assumption with these readings.
+    fn rto(names: &[&str]) -> Assumption {
+        let reading = |name: &&str| Reading {
+            name: (*name).to_owned(),
+            set: Setting::new(),
+            figure: None,
+            inverse: false,
+        };
+        let readings = names.iter().map(reading).collect();
+        Assumption { name: "RTO".to_owned(), why: String::new(), readings }
+    }
+
     #[test]
     fn every_variant_is_a_line_and_every_value_a_column() {
         let value = |name, second| {
@@ -146,23 +174,26 @@ mod tests {
         let older = ExploredTable { date: "2026-11-23".to_owned(), ..table.clone() };
         let mut paper = older.clone();
         paper.explored.iter_mut().flatten().for_each(|one| one.row.scale = "paper".to_owned());
-        let at_paper_scale = readings("a.b", &[table.clone(), paper, older.clone()]);
+        let at_paper_scale = readings("a.b", &[], &[table.clone(), paper, older.clone()]);
         assert!(at_paper_scale.contains("change at paper scale.**"), "{at_paper_scale}");
         assert!(at_paper_scale.contains("Measured on 2026-11-23"), "{at_paper_scale}");
-        let text = readings("a.b", &[table.clone(), older]);
+        let text = readings("a.b", &[rto(&["1 ms", "5 ms"])], &[table.clone(), older]);
+        assert!(text.contains(" Not run yet: RTO: 5 ms. Measured"), "{text}");
         assert!(text.contains("change at quick scale.**"), "{text}");
         assert!(text.contains("Measured on 2026-11-24"), "{text}");
-        assert!(text.contains("No reading reproduces \"y\"."), "{text}");
+        assert!(text.contains("No reading in this table reproduces \"y\"."), "{text}");
         assert!(text.contains("| readings | x | y |"), "{text}");
         assert!(text.contains("| as the experiment has it | 2 | 2 |"), "{text}");
         assert!(text.contains("| RTO: 1 ms | **3** (+1) | 3 (+1) |"), "{text}");
         assert!(text.contains("| RTO: 1 ms; window: 2 | 1 | 1 |"), "{text}");
-        assert_eq!(readings("a.c", std::slice::from_ref(&table)), "");
+        assert_eq!(readings("a.c", &[], std::slice::from_ref(&table)), "");
         let never = |names: &[&'static str]| {
             let values = names.iter().map(|name| value(name, Verdict::Undecided)).collect();
-            readings("a.b", &[ExploredTable { explored: values, ..table.clone() }])
+            readings("a.b", &[], &[ExploredTable { explored: values, ..table.clone() }])
         };
-        assert!(never(&["y"]).contains("No reading reproduces the value."));
-        assert!(never(&["x", "y"]).contains("No reading reproduces any of the values."));
+        assert!(never(&["y"]).contains("No reading in this table reproduces the value."));
+        assert!(
+            never(&["x", "y"]).contains("No reading in this table reproduces any of the values.")
+        );
     }
 }
