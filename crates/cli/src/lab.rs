@@ -124,7 +124,7 @@ fn check_hosts(scheme: &Scheme, workload: &WorkloadOfScene) -> Result<(), Settin
         RealHosts::OverUdp(_) => {
             "are the simulator's, over UDP, and memcached needs the kernel's TCP"
         }
-        RealHosts::Kernel(LinuxHosts { tags: HostTags::AtTheEdge, .. }) => {
+        RealHosts::Kernel(LinuxHosts { tags: HostTags::AtTheEdge { .. }, .. }) => {
             "have to know when flows begin, which memcached does not tell"
         }
         RealHosts::Kernel(_) => return Ok(()),

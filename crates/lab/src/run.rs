@@ -170,10 +170,10 @@ impl Lab {
         let (_agents, priorities) = match &on_linux.tags {
             HostTags::None => (None, 1),
             HostTags::Size(sizes) => (None, sizes.priorities()),
-            HostTags::AtTheEdge if extras.memcached.contains(&true) => {
+            HostTags::AtTheEdge { .. } if extras.memcached.contains(&true) => {
                 return Err(LabError::Untold);
             }
-            HostTags::AtTheEdge => (None, scheme.port.queues),
+            HostTags::AtTheEdge { .. } => (None, scheme.port.queues),
             HostTags::BytesSent(tags) => {
                 let program = self.agent.as_deref().ok_or(LabError::NoAgent)?;
                 let agents = Agents::start(&hosts, tags, program)?;
@@ -232,7 +232,7 @@ impl World for OverTcp<'_, '_, '_, '_> {
         let tags = match tags {
             HostTags::BytesSent(AgentTags { message_idle: None, .. }) => Tags::Announced,
             HostTags::Size(sizes) => Tags::Size(Arc::new(sizes)),
-            HostTags::AtTheEdge => Tags::Told(bursts.clone()),
+            HostTags::AtTheEdge { .. } => Tags::Told(bursts.clone()),
             HostTags::None | HostTags::BytesSent(_) => Tags::None,
         };
         let manners = Manners { open_connections, max_window, tags };

@@ -53,7 +53,10 @@ pub enum HostTags {
     /// The priority of the flow's size, which the application writes.
     Size(SizeTags),
     /// What the scheme's own tagger writes, at the edge of the host: its header goes into VXLAN.
-    AtTheEdge,
+    AtTheEdge {
+        /// The sizes at which what it writes changes, the smallest first.
+        sizes: Vec<Bytes>,
+    },
 }
 
 /// The largest size of each priority but the last.

@@ -125,7 +125,8 @@ fn thresholds(scheme: &SchemeOfScene) -> Option<Vec<Bytes>> {
     match tags {
         HostTags::BytesSent(tags) => Some(tags.thresholds),
         HostTags::Size(sizes) => Some(sizes.0),
-        HostTags::None | HostTags::AtTheEdge => None,
+        HostTags::AtTheEdge { sizes } => Some(sizes),
+        HostTags::None => None,
     }
 }
 
@@ -148,6 +149,22 @@ mod tests {
         let source = Source::new("test.toml", &text);
         let experiment = Experiment::parse(&source, &Arguments::default(), &no_inputs).unwrap();
         statement(&experiment).unwrap()
+    }
+
+    #[test]
+    fn what_a_tagger_at_the_edge_distinguishes_is_stated() {
+        let text = "
+            topology = { kind = \"star\", hosts = 3, host_link = \"100Mbps\", link_delay = \"100us\" }
+            workload = { pattern = \"many-to-one\", receiver = 0, sizes = \"fixed 1KB\", load = 0.5, flows = 1 }
+            scheme = [{ preset = \"epn\" }, { preset = \"epn-agnostic\", levels = 3 }]
+            ";
+        let no_inputs = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        let source = Source::new("test.toml", text);
+        let experiment = Experiment::parse(&source, &Arguments::default(), &no_inputs).unwrap();
+        let lines = statement(&experiment).unwrap();
+        let counts = lines.iter().filter_map(|line| line.split_once("thresholds "));
+        let counts: Vec<usize> = counts.map(|(_, all)| all.matches("BDP").count()).collect();
+        assert_eq!(counts, [1, 3], "tiny flows, and two thresholds between levels: {lines:?}");
     }
 
     #[test]

@@ -18,7 +18,7 @@ impl<H: Header> Form<H> {
     /// The form that hosts with the kernel's TCP and these tags use; `None` if the header has no such form.
     pub fn of_kernel(tags: &HostTags) -> Option<Form<H>> {
         match tags {
-            HostTags::AtTheEdge => H::TUNNEL.map(Form::Tunnel),
+            HostTags::AtTheEdge { .. } => H::TUNNEL.map(Form::Tunnel),
             HostTags::None | HostTags::BytesSent(_) | HostTags::Size(_) => Some(Form::Tcp),
         }
     }

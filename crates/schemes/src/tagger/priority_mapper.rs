@@ -204,7 +204,9 @@ impl TaggerPart for PriorityMapper {
     }
 
     fn on_linux(&self) -> Option<HostTags> {
-        Some(HostTags::AtTheEdge)
+        let levels = self.thresholds.iter().filter(|_| self.desire == Desire::Sent);
+        let sizes = std::iter::once(self.tiny).chain(levels.map(|bytes| Bytes::new(*bytes)));
+        Some(HostTags::AtTheEdge { sizes: sizes.collect() })
     }
 }
 
