@@ -7,6 +7,9 @@ use flowsched_topology::HostId;
 /// The most hosts that a lab has.
 pub const MOST_HOSTS: u32 = 64;
 
+/// The port on which every host accepts connections: one that Wireshark gives to no protocol.
+pub(crate) const TCP_PORT: u16 = 41_000;
+
 /// Length of the network part of [`ipv4`] and [`ipv6`].
 pub(crate) const PREFIX: (u8, u8) = (24, 64);
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use flowsched_topology::HostId;
 
-use crate::address::MOST_HOSTS;
+use crate::address::{MOST_HOSTS, TCP_PORT};
 use crate::error::LabError;
 use crate::interface;
 use crate::namespaces::Namespace;
@@ -91,6 +91,9 @@ fn set_up(host: HostId, hosts: u32, stack: &Stack<'_>) -> Result<Tap, LabError> 
         let path = Path::new("/proc/sys/net").join(setting);
         fs::write(&path, value).map_err(|e| LabError::file("write", &path, e))?;
     }
+    // A connection that has the listeners' port, or had it a minute ago, would keep the traffic from listening.
+    let path = Path::new("/proc/sys/net/ipv4/ip_local_reserved_ports");
+    fs::write(path, TCP_PORT.to_string()).map_err(|e| LabError::file("write", path, e))?;
     let uses_ecn = matches!(stack, Stack::Kernel(on_linux, _) if on_linux.control.uses_ecn);
     let ecn = if uses_ecn { "1" } else { "0" };
     let path = Path::new("/proc/sys/net/ipv4/tcp_ecn");

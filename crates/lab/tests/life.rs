@@ -12,6 +12,7 @@ mod unwatched;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -96,6 +97,23 @@ impl Surroundings {
             mounts: mounts.lines().filter(|line| line.contains("nsfs")).count(),
         }
     }
+}
+
+/// The kernel takes the ports of connections from a range that holds the port on which hosts accept them. A connection
+/// that has or had this port, such as one to memcached, would refuse it to the listener.
+#[test]
+fn no_connection_takes_the_port_on_which_hosts_accept_them() {
+    if !is_root("no_connection_takes_the_port_on_which_hosts_accept_them") {
+        return;
+    }
+    let all = tempfile::tempdir().unwrap();
+    let (hosts, _taps) = up(2, all.path()).unwrap();
+    let taken = hosts.namespace(HostId(0)).unwrap().run(|| {
+        fs::write("/proc/sys/net/ipv4/ip_local_port_range", "41000 41001").unwrap();
+        Ok([(); 2].map(|()| TcpListener::bind("0.0.0.0:0").ok()))
+    });
+    let ports = taken.unwrap().map(|taken| taken.map(|it| it.local_addr().unwrap().port()));
+    assert_eq!(ports, [Some(41_001), None]);
 }
 
 /// Whether the kernel has this congestion control.

@@ -12,12 +12,10 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use super::connection::{Connection, Manners, News, bound_window};
 use super::resent::Resent;
-use crate::address::ipv4;
+use crate::address::{TCP_PORT, ipv4};
 use crate::error::LabError;
 use crate::hosts::Hosts;
 
-/// The port on which every host accepts connections: one that Wireshark gives to no protocol.
-const PORT: u16 = 41_000;
 /// The number of sockets made at a time: several, because entering a namespace takes longer than making a socket.
 const SPARE: usize = 32;
 /// The most connections that wait to be accepted.
@@ -138,7 +136,7 @@ impl<'a> Pool<'a> {
         let refused = |error: io::Error| LabError::system("open a connection", error);
         let (from, to) = pair;
         let socket = self.socket(from)?;
-        let to = (ipv4(to), PORT).into();
+        let to = (ipv4(to), TCP_PORT).into();
         let connection = Connection::open(pair, socket, to, &self.manners).map_err(refused)?;
         let number = self.connections.len();
         let flags = EpollFlags::EPOLLOUT | EpollFlags::EPOLLERR | EpollFlags::EPOLLET;
@@ -237,7 +235,7 @@ fn listen(host: HostId, manners: &Manners) -> io::Result<TcpListener> {
     let socket = short_lived()?;
     manners.tags.apply_to_idle(&socket)?;
     bound_window(&socket, manners.max_window)?;
-    socket.bind(&address(host, PORT))?;
+    socket.bind(&address(host, TCP_PORT))?;
     socket.listen(BACKLOG)?;
     socket.set_nonblocking(true)?;
     Ok(socket.into())
