@@ -5,9 +5,10 @@ left out. If the lab was late in another run, there is no table.
 """
 
 import contextlib
+import sys
 import tomllib
 
-from fidelity_runs import ROOT, against_first, change, valid_lab
+from fidelity_runs import ROOT, against_first, change, late_runs, too_late, valid_lab
 from lab_hosts import on_hosts
 
 
@@ -66,6 +67,32 @@ def lab_pias(flowsched):
     for name, fct in rows:
         means = [change(fct, sizes) for sizes in ("small", "medium", "large")]
         yield name, means[0], change(fct, "small", "p99"), *means[1:]
+
+
+# Each with what is different in simulation.
+FIGURES = [
+    ("Figure 7", "lab-pias-fig7", []),
+    ("Figure 7, simulated with 80 us more", "lab-pias-fig7", ["topology.host_delay=220us"]),
+    ("Figure 11", "lab-pias-fig11", []),
+    ("Figure 12", "lab-pias-fig12", []),
+    ("Figure 13", "lab-pias-fig13", []),
+]
+
+
+def lab_figures(flowsched):
+    sizes = ("small", "medium", "large")
+    yield "lab against simulation", "small", "small, p99", "medium", "large", "small, against the first scheme: lab", "simulation"
+    for figure, experiment, changed in FIGURES:
+        lab = flowsched.reproduced(experiment)
+        if late := late_runs(lab):
+            sys.exit(too_late(late))
+        seeds = len({run["seed"] for run in lab["runs"]})
+        simulated = flowsched.run(experiment, f"seeds={seeds}", *changed, quick=True)
+        for scheme, fct in flowsched.diff(simulated, lab).items():
+            small, *longer = (change(fct, size) for size in sizes)
+            has_gain = any(one["scheme"] == scheme for one in lab["comparisons"])
+            gains = [change(against_first(one, scheme), "small") if has_gain else "" for one in (lab, simulated)]
+            yield f"{figure}: {scheme}", small, change(fct, "small", "p99"), *longer, *gains
 
 
 def lab_table1(flowsched):
@@ -154,7 +181,7 @@ def lab_capacity(flowsched):
     one_port = flowsched.lab("lab-capacity", "seeds=4")
     rates = ["100Mbps", "200Mbps", "400Mbps", "600Mbps", "800Mbps", "1Gbps"]
     rows = [(1, rate, [run for at, run in one_port if at.endswith(f"= {rate}")]) for rate in rates]
-    for busy in (12, 16, 20, 24, 32):
+    for busy in (4, 8, 12, 16, 24):
         sets = ["seeds=4", f"topology.hosts={busy}", f"workload.flows={busy}"]
         rows.append((busy, "100Mbps", [run for _, run in flowsched.lab("lab-capacity-ports", *sets)]))
     for busy, rate, runs in rows:

@@ -64,6 +64,15 @@ class Flowsched:
         summary = self.run(experiment, *settings, command=("lab", "run"))
         return [(one["run"].partition(" at ")[2], one) for one in conduct(summary)]
 
+    def reproduced(self, experiment):
+        """The summary of an experiment that `flowsched reproduce --lab` has run, or runs now."""
+        self.json("reproduce", experiment, "--lab")
+        folders = (ROOT / "results" / "reproduce" / "lab").glob(f"{experiment}-*")
+        folder = str(max(folders, key=lambda one: one.stat().st_mtime).relative_to(ROOT))
+        summary = json.loads((ROOT / folder / "summary.json").read_text())
+        self.program = summary["program"]
+        return summary | {"folder": folder}
+
     def test(self, package, program, tests):
         """What these tests of a program print."""
         command = ["cargo", "test", "--release", "-p", package, "--test", program, tests, "--", "--nocapture"]
@@ -86,11 +95,21 @@ def conduct(summary):
 def valid_lab(flowsched, experiment, *settings, quick=False, needed=True):
     """The summary of an experiment in the lab, all of whose runs are valid; `None` if they are not and not needed."""
     lab = flowsched.run(experiment, *settings, quick=quick, command=("lab", "run", "--tries", "3"))
-    late = [run["run"] for run in conduct(lab) if not run["valid"]]
+    late = late_runs(lab)
     if late and needed:
         (ROOT / lab["folder"] / MADE_BY).unlink()
-        sys.exit(f"The lab was late in {', '.join(late)}. Measure again while nothing else runs.")
+        sys.exit(too_late(late))
     return None if late else lab
+
+
+def late_runs(lab):
+    """The runs of the lab that are not valid."""
+    return [run["run"] for run in conduct(lab) if not run["valid"]]
+
+
+def too_late(runs):
+    """What to say if there is no table because these runs are not valid."""
+    return f"The lab was late in {', '.join(runs)}. Measure again while nothing else runs."
 
 
 def change(fct, sizes="all", figure="mean"):
