@@ -58,10 +58,10 @@ pub(crate) fn legend(summary: &Summary) -> String {
     let limit = summary.lab.first().map_or(0.0, |run| run.limit_us);
     format!(
         "Late p50, p99, most: how late packets reached their hosts. Late: the share of packets that were \
-         more than {limit:.0} us late. Read late: the share that the switch read so late. Start: the latest start of a flow after its planned start. Rate and \
-         delay: of the host that received most; its rate while its port was busy, relative to the link's, \
-         and what lateness adds to the mean queueing delay of full packets. lab.json in the results folder \
-         has all figures."
+         more than {limit:.0} us late. Read late: the share that the switch read so late. Start: the latest \
+         start of a flow after its planned start. Rate and delay: of the host that received most; its rate \
+         while its port was busy, relative to the link's, and what lateness adds to the mean queueing delay \
+         of full packets. lab.json in the results folder has all figures."
     )
 }
 
