@@ -81,7 +81,8 @@ FIGURES = [
 
 def lab_figures(flowsched):
     sizes = ("small", "medium", "large")
-    yield "lab against simulation", "small", "small, p99", "medium", "large", "small, against the first scheme: lab", "simulation"
+    columns = ("small, against the first scheme: lab", "simulation")
+    yield "lab against simulation", "small", "small, p99", "medium", "large", *columns
     for figure, experiment, changed in FIGURES:
         lab = flowsched.reproduced(experiment)
         if late := late_runs(lab):
