@@ -180,7 +180,8 @@ fn results() -> String {
          flows.parquet: `packets_lost`; with the kernel's TCP also the other columns from `packets_arrived` to \
          `third_duplicate_acks`; of flows that memcached serves also `retransmissions` and `timeouts`. Outside a \
          tunnel (EPN), the lab still counts the kernel's data packets over all flows of a run together, unmeasured \
-         ones included: `arrived`, `marked`, `marked_again` and `reordered` of `runs[].packets`.\n\n\
+         ones included: `arrived`, `marked`, `marked_again` and `reordered` of `runs[].packets`, and with memcached \
+         `runs[].retransmissions`.\n\n\
          ## flows.parquet\n\nOne row per flow and run. Varied keys come first, a column for each, with \
          the key's name: integers, floats or text, whatever fits all values.\n\n{}\n\
          ## ports.parquet\n\nOne row per port, sample time and run, with the columns of varied keys as \

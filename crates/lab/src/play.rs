@@ -68,9 +68,20 @@ where
     let is_stopped = samples(&ports).is_break() || progress.stop.load(Ordering::Relaxed);
     let conduct = Conduct::new(switch.counts(), &played, packet_time(job.network));
     let lost = switch.network().losses().lost();
-    let passage = switch.passage();
-    let outcome = outcome(played, &ports, lost, end, is_stopped);
-    Ok((Outcome { passage, ..outcome }, conduct))
+    let (passage, sent_again) = (switch.passage(), switch.sent_again());
+    let outcome = Outcome { passage, ..outcome(played, &ports, lost, end, is_stopped) };
+    Ok((with_switch_count(outcome, sent_again), conduct))
+}
+
+/// The switch counts what was sent again where the hosts do not.
+fn with_switch_count(outcome: Outcome, sent_again: Option<u64>) -> Outcome {
+    match sent_again.filter(|_| outcome.uncounted.retransmissions) {
+        Some(retransmissions) => {
+            let uncounted = Uncounted { retransmissions: false, ..outcome.uncounted };
+            Outcome { retransmissions, uncounted, ..outcome }
+        }
+        None => outcome,
+    }
 }
 
 /// Ends the other thread if this one panics. Otherwise that thread would wait for ever, and so would the run.

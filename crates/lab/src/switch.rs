@@ -200,6 +200,11 @@ where
         matches!(self.form, Form::Tcp).then(|| self.passages.all())
     }
 
+    /// The data packets that hosts sent again; `None` as in [`Switch::passage`].
+    pub fn sent_again(&self) -> Option<u64> {
+        matches!(self.form, Form::Tcp).then(|| self.passages.sent_again())
+    }
+
     /// The network.
     pub fn network(&mut self) -> &mut Network<'a, H, P, C> {
         &mut self.network

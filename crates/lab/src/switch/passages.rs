@@ -1,4 +1,4 @@
-//! Counts the data packets of the kernel's TCP, and how many were marked or reordered.
+//! Counts the data packets of the kernel's TCP, and how many were sent again, marked or reordered.
 //!
 //! The switch knows connections, but not the flows that each carries one after the other. It therefore counts all
 //! flows together. Where the simulator's hosts count by segment, the switch counts by TCP's sequence numbers.
@@ -17,6 +17,7 @@ pub(super) type Way = (u32, bool);
 pub(super) struct Passages {
     connections: HashMap<Way, Connection>,
     all: Passage,
+    sent_again: u64,
 }
 
 /// The sequence numbers after the last byte sent and the last byte arrived, in one direction.
@@ -33,6 +34,7 @@ impl Passages {
         let connection = self.connections.entry(way).or_insert(begins);
         let is_again = is_before(segment.first, connection.sent);
         connection.sent = later(connection.sent, segment.first.wrapping_add(segment.bytes));
+        self.sent_again += u64::from(is_again);
         is_again
     }
 
@@ -51,6 +53,11 @@ impl Passages {
     pub fn forget(&mut self, flow: u32) {
         self.connections.remove(&(flow, false));
         self.connections.remove(&(flow, true));
+    }
+
+    /// The segments whose first byte had been sent before, lost ones included.
+    pub fn sent_again(&self) -> u64 {
+        self.sent_again
     }
 
     /// The sums over all flows.
@@ -85,6 +92,7 @@ mod tests {
         let again: Vec<bool> =
             [0, 1, 2, 3, 1].map(|number| passages.enter(WAY, segment(number))).to_vec();
         assert_eq!(again, [false, false, false, false, true]);
+        assert_eq!(passages.sent_again(), 1);
         for (number, is_again, marks) in [(0, false, 0), (3, false, 1), (2, false, 2), (1, true, 0)]
         {
             passages.arrive(WAY, segment(number), is_again, marks);

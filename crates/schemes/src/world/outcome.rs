@@ -109,7 +109,7 @@ pub struct Overhead {
 /// Which counters of an [`Outcome`] are 0 only because the world does not count them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Uncounted {
-    /// [`FlowOutcome::retransmissions`].
+    /// [`Outcome::retransmissions`]. The world may count these over all flows, although each flow has 0.
     pub retransmissions: bool,
     /// [`FlowOutcome::timeouts`].
     pub timeouts: bool,

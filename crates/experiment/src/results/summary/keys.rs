@@ -110,11 +110,7 @@ pub const SUMMARY: &[Key] = &[
         "Flows with a row of more than 15 timeouts, after which Linux ends a connection \
          (`tcp_retries2`). Simulated flows go on. Null if `repeated_timeouts` is.",
     ),
-    key(
-        "runs[].retransmissions",
-        "",
-        "Data packets sent again; null in the lab with flows of memcached, and between real machines.",
-    ),
+    key("runs[].retransmissions", "", "Data packets sent again; null between real machines."),
     key(
         "runs[].overhead.header_bytes",
         "B",
