@@ -115,7 +115,12 @@ fn start(folder: &Path, program: &Path) -> Result<Child, LabError> {
 fn wait(ready: &UnixDatagram, folder: &Path) -> Result<(), LabError> {
     let mut message = [0; 256];
     loop {
-        let length = ready.recv(&mut message).map_err(|error| failed(folder, &error))?;
+        let length = match ready.recv(&mut message) {
+            Ok(length) => length,
+            // The lab was stopped meanwhile, as by Ctrl-Z.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(failed(folder, &error)),
+        };
         let text = String::from_utf8_lossy(message.get(..length).unwrap_or_default());
         if text.lines().any(|line| line == "READY=1") {
             return Ok(());

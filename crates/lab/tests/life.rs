@@ -6,15 +6,21 @@ mod first_run;
 mod left_behind;
 #[path = "support/root.rs"]
 mod root;
+#[path = "support/seclusion.rs"]
+mod seclusion;
+#[path = "support/shell.rs"]
+mod shell;
 #[path = "support/unwatched.rs"]
 mod unwatched;
+#[path = "support/watcher.rs"]
+mod watcher;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,7 +29,7 @@ use flowsched_lab::LabError;
 use flowsched_lab::congestion::Congestion;
 use flowsched_lab::hosts::Hosts;
 use flowsched_lab::machine::Needs;
-use flowsched_lab::namespaces::owner::clean_up;
+use flowsched_lab::namespaces::owner::{FOLDER, clean_up};
 use flowsched_lab::run::{Extras, Lab};
 use flowsched_lab::stack::Stack;
 use flowsched_lab::tap::Tap;
@@ -32,7 +38,10 @@ use flowsched_topology::HostId;
 use flowsched_units::Time;
 use left_behind::{bpf_objects, descendants, is_alive};
 use root::is_root;
+use seclusion::{Contents, Seclusion};
+use shell::sh;
 use unwatched::unwatched;
+use watcher::{Watcher, namespaces_of};
 
 /// The environment variable with the folder of labs, set for the process that [`hold_a_lab`] runs in.
 const HOLD: &str = "FLOWSCHED_LAB_TEST_HOLD";
@@ -49,6 +58,9 @@ const TO_THE_END: &str = "FLOWSCHED_LAB_TEST_TO_THE_END";
 /// The longest time that what a killed lab held may live on: shells end agents and servers, and the kernel removes
 /// namespaces one after the other.
 const AFTERLIFE: Duration = Duration::from_secs(6);
+
+/// The longest time that a lab may take to start, on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A DCTCP that no kernel has, so that the lab registers its own.
 const OWN_DCTCP: KernelControl = KernelControl {
@@ -71,13 +83,6 @@ const RENO: LinuxHosts = LinuxHosts {
 fn up(hosts: u32, all: &Path) -> Result<(Hosts, Vec<Tap>), LabError> {
     let congestion = Congestion::prepare(&RENO.control)?;
     Hosts::up(hosts, &Stack::Kernel(&RENO, &congestion), all)
-}
-
-fn sh(text: &str) -> String {
-    let output = Command::new("sh").args(["-c", text]).output().unwrap();
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}: {error}");
-    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// The things that a program could leave behind on this machine.
@@ -120,13 +125,6 @@ fn no_connection_takes_the_port_on_which_hosts_accept_them() {
 fn is_known(name: &str) -> bool {
     let list = "/proc/sys/net/ipv4/tcp_available_congestion_control";
     fs::read_to_string(list).unwrap().split_whitespace().any(|known| known == name)
-}
-
-/// The network namespaces in which a process has a thread or an open file, by inode.
-fn namespaces_of(process: u32) -> BTreeSet<String> {
-    let links = format!("ls -l /proc/{process}/fd /proc/{process}/task/*/ns/net 2>/dev/null");
-    let text = sh(&format!("{links} | grep -o 'net:\\[[0-9]*\\]' || true"));
-    text.lines().map(str::to_owned).collect()
 }
 
 #[test]
@@ -207,11 +205,13 @@ fn a_killed_lab_leaves_nothing() {
         return;
     }
     let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
-    let all = tempfile::tempdir().unwrap();
-    let before = Surroundings::look();
-    let mut holder = Command::new(std::env::current_exe().unwrap())
+    let seclusion = Seclusion::new();
+    let all = &seclusion.path(FOLDER);
+    let (before, contents) = (Surroundings::look(), seclusion.look());
+    let mut holder = seclusion
+        .command()
         .args(["hold_a_lab", "--exact", "--nocapture"])
-        .env(HOLD, all.path())
+        .env(HOLD, FOLDER)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -223,23 +223,24 @@ fn a_killed_lab_leaves_nothing() {
     let own = namespaces_of(std::process::id());
     let held = namespaces_of(holder.id());
     assert_eq!(held.difference(&own).count(), 4, "{held:?}");
-    assert_eq!(clean_up(all.path()).unwrap(), 0, "a living lab keeps its folder");
-    let (other, taps) = up(2, all.path()).unwrap();
-    assert_eq!(labs(all.path()), 2, "two labs at once");
+    assert_eq!(clean_up(all).unwrap(), 0, "a living lab keeps its folder");
+    let (other, taps) = up(2, all).unwrap();
+    assert_eq!(labs(all), 2, "two labs at once");
 
     // Each of the killed lab's namespaces gets a number here, which the kernel takes back when the
     // namespace is gone.
-    let watcher = watch(holder.id(), &held, &own);
+    let watcher = Watcher::watch(holder.id(), &held, &own);
     holder.kill().unwrap();
     holder.wait().unwrap();
     until("the namespaces and the congestion control are gone", || {
         watcher.numbers() == 0 && !is_known(&dctcp)
     });
-    assert_eq!(clean_up(all.path()).unwrap(), 1);
-    assert_eq!(labs(all.path()), 1, "the other lab's folder stays");
+    assert_eq!(clean_up(all).unwrap(), 1);
+    assert_eq!(labs(all), 1, "the other lab's folder stays");
     drop((other, taps));
-    assert_eq!(labs(all.path()), 0);
+    assert_eq!(labs(all), 0);
     assert_eq!(Surroundings::look(), before);
+    assert_eq!(seclusion.look(), with_turn(contents));
 }
 
 /// Waits until a condition holds, for at most [`AFTERLIFE`].
@@ -343,18 +344,45 @@ fn a_lab_that_ends_leaves_nothing() {
         return;
     }
     let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
-    let all = tempfile::tempdir().unwrap();
-    let (before, objects) = (Surroundings::look(), bpf_objects());
-    let done = Command::new(std::env::current_exe().unwrap())
+    let seclusion = Seclusion::new();
+    let (before, objects, contents) = (Surroundings::look(), bpf_objects(), seclusion.look());
+    let running = seclusion
+        .command()
         .args(["run_to_the_end", "--exact", "--nocapture"])
-        .env(TO_THE_END, all.path())
-        .output()
+        .env(TO_THE_END, FOLDER)
+        .stdout(Stdio::piped())
+        .spawn()
         .unwrap();
+    let watcher = watch_at_the_start(&running, &seclusion.path(FOLDER));
+    let done = running.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&done.stdout);
     assert!(said.contains("36 of 36 flows ended, 0 processes left"), "{said}");
     until("BPF objects are gone", || bpf_objects().is_subset(&objects));
+    until("namespaces are gone", || watcher.numbers() == 0);
     assert_eq!(Surroundings::look(), before);
-    assert_eq!(labs(all.path()), 0);
+    assert_eq!(seclusion.look(), with_turn(contents));
+}
+
+/// Stops a lab as soon as its last host has its namespace, watches the namespaces, and lets the lab go on.
+fn watch_at_the_start(lab: &Child, all: &Path) -> Watcher {
+    let last = all.join(format!("{}-0/host-3", lab.id()));
+    let start = Instant::now();
+    while !last.is_symlink() {
+        assert!(start.elapsed() < PATIENCE, "no hosts");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    sh(&format!("kill -STOP {}", lab.id()));
+    let own = namespaces_of(std::process::id());
+    let watcher = Watcher::watch(lab.id(), &namespaces_of(lab.id()), &own);
+    assert_eq!(watcher.numbers(), 4);
+    sh(&format!("kill -CONT {}", lab.id()));
+    watcher
+}
+
+/// What a seclusion contains after a lab: the folder of labs too, and the lock in it that all labs take in turn.
+fn with_turn(mut contents: Contents) -> Contents {
+    contents.files.extend([FOLDER.to_owned(), format!("{FOLDER}/turn.lock")]);
+    contents
 }
 
 /// Each of two labs that send at the same time ends its own flows.
@@ -410,21 +438,23 @@ fn a_lab_killed_in_mid_traffic_leaves_nothing() {
     if agent().is_none() {
         eprintln!("without agents: `flowsched` with the agent is not beside this test");
     }
-    let all = tempfile::tempdir().unwrap();
-    let (before, objects) = (Surroundings::look(), bpf_objects());
-    let mut holder = Command::new(std::env::current_exe().unwrap())
+    let seclusion = Seclusion::new();
+    let all = &seclusion.path(FOLDER);
+    let (before, objects, contents) = (Surroundings::look(), bpf_objects(), seclusion.look());
+    let mut holder = seclusion
+        .command()
         .args(["hold_traffic", "--exact", "--nocapture"])
-        .env(TRAFFIC, all.path())
+        .env(TRAFFIC, FOLDER)
         .stdin(Stdio::null())
         .spawn()
         .unwrap();
-    let net = all.path().join(format!("{}-0/host-1", holder.id()));
+    let net = all.join(format!("{}-0/host-1", holder.id()));
     let unsent = format!("nsenter --net={} ss -Htn state established 2>/dev/null", net.display());
     let has_unsent = |line: &str| line.split_whitespace().nth(1).is_some_and(|bytes| bytes != "0");
     let start = Instant::now();
     while !sh(&format!("{unsent} || true")).lines().any(has_unsent) {
         assert!(holder.try_wait().unwrap().is_none(), "the lab ended before its traffic started");
-        assert!(start.elapsed() < Duration::from_secs(60), "no traffic");
+        assert!(start.elapsed() < PATIENCE, "no traffic");
         std::thread::sleep(Duration::from_millis(20));
     }
     std::thread::sleep(Duration::from_secs(1));
@@ -434,66 +464,21 @@ fn a_lab_killed_in_mid_traffic_leaves_nothing() {
     let made: BTreeSet<_> = bpf_objects().difference(&objects).copied().collect();
     assert!(made.iter().any(|(kind, _)| *kind == "program"), "a DCTCP of its own: {made:?}");
     let started = descendants(holder.id());
-    let watcher = watch(holder.id(), &held, &own);
+    let watcher = Watcher::watch(holder.id(), &held, &own);
     holder.kill().unwrap();
     holder.wait().unwrap();
     until("processes are gone", || !started.iter().any(is_alive));
     until("BPF objects are gone", || bpf_objects().is_disjoint(&made));
     until("namespaces are gone", || watcher.numbers() == 0);
     drop(watcher);
-    assert_eq!(labs(all.path()), 1);
-    let next = up(2, all.path()).unwrap();
-    assert_eq!(labs(all.path()), 1, "the next start has removed the dead lab's folder");
+    assert_eq!(labs(all), 1);
+    let next = up(2, all).unwrap();
+    assert_eq!(labs(all), 1, "the next start has removed the dead lab's folder");
     drop(next);
     assert_eq!(Surroundings::look(), before);
-    let left: Vec<_> = fs::read_dir(all.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
-    assert_eq!(left, ["turn.lock"]);
+    assert_eq!(seclusion.look(), with_turn(contents));
 }
 
 fn labs(all: &Path) -> usize {
     fs::read_dir(all).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir()).count()
-}
-
-/// A namespace of the test, in which other namespaces have numbers.
-struct Watcher(std::process::Child);
-
-impl Watcher {
-    fn numbers(&self) -> usize {
-        let list = format!("nsenter --net=/proc/{}/ns/net ip netns list-id", self.0.id());
-        sh(&list).lines().filter(|line| line.contains("nsid")).count()
-    }
-}
-
-impl Drop for Watcher {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn watch(holder: u32, held: &BTreeSet<String>, own: &BTreeSet<String>) -> Watcher {
-    let mut shell = Command::new("unshare")
-        .args(["--net", "sh", "-c", "echo ready; exec sleep infinity"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut ready = [0; 5];
-    shell.stdout.take().unwrap().read_exact(&mut ready).unwrap();
-    let watcher = Watcher(shell);
-    let wanted: Vec<&String> = held.difference(own).collect();
-    for entry in fs::read_dir(format!("/proc/{holder}/fd")).unwrap() {
-        let path = entry.unwrap().path();
-        let target = fs::read_link(&path).unwrap().to_string_lossy().into_owned();
-        if let Some(number) = wanted.iter().position(|name| **name == target) {
-            let enter = format!("nsenter --net=/proc/{}/ns/net unshare --mount", watcher.0.id());
-            // `ip` only takes names in /run/netns, so this makes a link there, in a /run that only this command sees.
-            let link = format!("ln -s {} /run/netns/it", path.display());
-            let script = format!(
-                "mount -t tmpfs none /run && mkdir /run/netns && {link} && ip netns set it {number}"
-            );
-            sh(&format!("{enter} sh -c '{script}'"));
-        }
-    }
-    assert_eq!(watcher.numbers(), wanted.len());
-    watcher
 }
