@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Debug;
 
+use etherparse::EtherType;
 use flowsched_lab::address::{MOST_HOSTS, mac};
 use flowsched_lab::switch::form::Form;
 use flowsched_lab::switch::headers::Headers;
@@ -192,7 +193,9 @@ pub fn compare_spoilt<H: Header>(run: &Switched<H>, crossed: &Crossed) {
     let counts = &run.counts;
     assert_eq!((counts.read, counts.refused), (sent as u64, (sent - came) as u64));
     assert_eq!((counts.delivered, counts.overrun), (delivered as u64, 0));
-    assert!(counts.refused > 0 && delivered > 0, "{counts:?}");
+    assert!(counts.refused > 0, "{counts:?}");
+    let over_ipv6 = crossed.received.iter().flatten().filter(|frame| is_ipv6(frame)).count();
+    assert!(over_ipv6 > 0 && over_ipv6 < delivered, "{over_ipv6} of {delivered} over IPv6");
     for (host, frame) in (0..).map(HostId).zip(&crossed.received).flat_map(of_one_host) {
         assert!(names(frame, host) || is_of_switch(frame), "host {} got {frame:?}", host.0);
         assert_eq!(frame[..6], mac(host), "{frame:?}");
@@ -208,6 +211,11 @@ fn of_one_host<'f>(
     (host, frames): (HostId, &'f Vec<Vec<u8>>),
 ) -> impl Iterator<Item = (HostId, &'f [u8])> + use<'f> {
     frames.iter().map(move |frame| (host, frame.as_slice()))
+}
+
+/// Whether a frame without VLAN tags is of IPv6.
+fn is_ipv6(frame: &[u8]) -> bool {
+    frame[ETHERNET - 2..ETHERNET] == EtherType::IPV6.0.to_be_bytes()
 }
 
 /// Whether a frame is from some host to this one.

@@ -1,6 +1,9 @@
 //! Spoils frames: bytes change, are lost or are added, VLAN tags come in, and IPv4 becomes IPv6.
 
-use etherparse::PacketBuilder;
+use etherparse::{
+    IpHeaders, Ipv6Extensions, Ipv6Header, NetHeaders, PacketBuilder, PacketHeaders,
+    TransportHeader,
+};
 use flowsched_lab::address::{ipv6, mac};
 use flowsched_topology::HostId;
 use flowsched_workload::stream;
@@ -47,14 +50,28 @@ fn spoil_one(frame: &mut Vec<u8>, random: &mut impl Rng) {
     frame.resize(frame.len() + added, 0);
 }
 
-/// A segment over IPv6 between the same hosts.
+/// The frame with IPv6 in place of IPv4, between the same hosts. All other headers and the payload stay.
 fn over_ipv6(frame: &[u8]) -> Vec<u8> {
     let [to, from] = [5, ADDRESSES - 1].map(|place| HostId(u32::from(frame[place]) - 1));
-    let mut bytes = Vec::new();
-    PacketBuilder::ethernet2(mac(from), mac(to))
-        .ipv6(ipv6(from).octets(), ipv6(to).octets(), 64)
-        .tcp(4_000, 5_000, 1, 1_000)
-        .write(&mut bytes, &[0; 100])
-        .unwrap();
+    let packet = PacketHeaders::from_ethernet_slice(frame).unwrap();
+    let Some(NetHeaders::Ipv4(v4, _)) = packet.net else { panic!("no IPv4") };
+    let ip = Ipv6Header {
+        traffic_class: v4.dscp.value() << 2 | v4.ecn.value(),
+        hop_limit: v4.time_to_live,
+        source: ipv6(from).octets(),
+        destination: ipv6(to).octets(),
+        ..Ipv6Header::default()
+    };
+    let outer = PacketBuilder::ethernet2(mac(from), mac(to))
+        .ip(IpHeaders::Ipv6(ip, Ipv6Extensions::default()));
+    let (mut bytes, payload) = (Vec::new(), packet.payload.slice());
+    match packet.transport.unwrap() {
+        TransportHeader::Tcp(tcp) => outer.tcp_header(tcp).write(&mut bytes, payload),
+        TransportHeader::Udp(udp) => {
+            outer.udp(udp.source_port, udp.destination_port).write(&mut bytes, payload)
+        }
+        other => panic!("{other:?}"),
+    }
+    .unwrap();
     bytes
 }
