@@ -1,5 +1,7 @@
 //! The first run of an experiment whose text is in a test.
 
+use std::fs;
+
 use flowsched_experiment::{Arguments, Experiment, Level, Source};
 use flowsched_schemes::Scheme;
 use flowsched_sim::Job;
@@ -15,11 +17,14 @@ pub struct FirstRun {
 }
 
 impl FirstRun {
-    /// Reads the text of an experiment file that names no other file.
+    /// Reads the text of an experiment file. The files that it names are in the folder of experiments.
     pub fn of(text: &str) -> FirstRun {
-        let no_inputs = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
+        let open = |name: &str| {
+            Ok(Source { name: name.into(), text: fs::read_to_string(format!("{folder}/{name}"))? })
+        };
         let source = Source::new("test.toml", text);
-        let experiment = Experiment::parse(&source, &Arguments::default(), &no_inputs).unwrap();
+        let experiment = Experiment::parse(&source, &Arguments::default(), &open).unwrap();
         let scene = &experiment.scenes[0];
         let network = scene.network().unwrap();
         let workload = scene.workload(&network, 1).unwrap();
