@@ -32,6 +32,8 @@ mod switched;
 #[path = "support/wires.rs"]
 mod wires;
 
+use std::collections::BTreeSet;
+
 use compared::{Tally, compare, compare_reading, compare_spoilt};
 use first_run::FirstRun;
 use flowsched_lab::switch::form::Form;
@@ -46,12 +48,11 @@ use flowsched_sim::Job;
 use flowsched_units::Time;
 use real::{Real, from_hosts};
 use root::is_root;
-use sequence::{frames_of, random, random_headers, recorded, replay};
+use sequence::{delayed, frames_of, random, random_headers, recorded, replay};
 use spoilt::spoil;
 
-const HOSTS: u32 = 5;
-
 /// Who sends packets through the switch.
+#[derive(Clone, Copy)]
 enum Source {
     /// The test sends random packets, with this seed.
     Random(u64),
@@ -59,12 +60,21 @@ enum Source {
     RandomHeaders(u64),
     /// The test sends what hosts send in a simulation.
     Recorded,
-    /// The test sends what hosts send in a simulation, but from this time on nothing of this flow.
-    Until(Time, u32),
+    /// The test sends what hosts send in a simulation, but what belongs to a flow stops for some time.
+    Paused(Pause),
     /// The test sends what hosts send in a simulation, with frames that are spoilt at random with this seed.
     Spoilt(u64),
     /// The lab's hosts send.
     Hosts,
+}
+
+/// A pause of a flow.
+#[derive(Clone, Copy)]
+struct Pause {
+    flow: u32,
+    at: Time,
+    /// [`Time::MAX`] if the flow does not go on.
+    length: Time,
 }
 
 /// Sends packets through a switch, and compares it with the replica.
@@ -94,26 +104,25 @@ impl World for Differential<'_> {
             (_, RealHosts::Kernel(hosts)) => Form::of_kernel(&hosts.tags).unwrap(),
             (_, RealHosts::OverUdp(_)) => Form::Datagrams(T::Header::CODEC.unwrap()),
         };
-        let setting = (form, priorities);
+        let (setting, hosts) = ((form, priorities), job.network.host_count());
         let sequence = match source {
-            Source::Random(seed) => random(HOSTS, priorities, seed),
+            Source::Random(seed) => random(hosts, priorities, seed),
             Source::RandomHeaders(seed) => random_headers(&form, job.flows, priorities, seed),
             Source::Recorded | Source::Spoilt(_) => {
                 recorded(&job, &form, (transport, tagger), ports, controllers)
             }
-            Source::Until(end, flow) => {
-                let mut all = recorded(&job, &form, (transport, tagger), ports, controllers);
-                all.retain(|sent| sent.packet.flow != flow || sent.at < end);
-                all
+            Source::Paused(Pause { flow, at, length }) => {
+                let all = recorded(&job, &form, (transport, tagger), ports, controllers);
+                delayed(all, |sent| sent.packet.flow == flow && sent.at >= at, length)
             }
             Source::Hosts => {
-                let real = Real::up(HOSTS, scheme, T::Header::WIRE_BYTES);
+                let real = Real::up(hosts, scheme, T::Header::WIRE_BYTES);
                 let ends = (transport, tagger);
                 let (run, crossed) = from_hosts(&job, setting, ends, (ports, controllers), real);
                 return compare(&job, (ports, controllers), &run, &crossed);
             }
         };
-        let mut sent = frames_of(&form, HOSTS, &sequence, priorities);
+        let mut sent = frames_of(&form, hosts, &sequence, priorities);
         if let Source::Spoilt(seed) = source {
             spoil(&mut sent, seed);
         }
@@ -127,11 +136,17 @@ impl World for Differential<'_> {
     }
 }
 
-/// An experiment on a star with this scheme and workload.
-fn experiment(scheme: &str, workload: &str) -> FirstRun {
+const STAR: &str = r#"kind = "star", hosts = 5, host_link = "20Mbps", link_delay = "20us""#;
+
+/// Two switches, with two bottlenecks: the link between them, and the link to a host that more than one other sends to.
+/// At these rates a byte takes a whole number of picoseconds, because the simulator's lines round other times down.
+const DUMBBELL: &str = r#"kind = "dumbbell", hosts_per_side = 3, host_link = "20Mbps", bottleneck_link = "16Mbps", link_delay = "20us", host_delay = "20us""#;
+
+/// An experiment with this topology, scheme and workload.
+fn experiment(topology: &str, scheme: &str, workload: &str) -> FirstRun {
     FirstRun::of(&format!(
         "
-        topology = {{ kind = \"star\", hosts = {HOSTS}, host_link = \"20Mbps\", link_delay = \"20us\" }}
+        topology = {{ {topology} }}
         workload = {{ {workload} }}
         scheme = [{{ {scheme} }}]
     "
@@ -156,7 +171,7 @@ fn random_packets_meet_what_they_meet_in_the_simulator() {
         r#"preset = "pias", queues = 2, thresholds = "10KB", buffer_sharing = "switch", switch_memory = "20KB", dynamic_alpha = 4.0, ecn_threshold = "5KB""#,
         r#"preset = "dctcp", without_ect = "drop", buffer = "40KB", ecn_threshold = "5KB""#,
     ] {
-        let first = experiment(text, r#"sizes = "fixed 1KB", flows = 1, at = "0ms""#);
+        let first = experiment(STAR, text, r#"sizes = "fixed 1KB", flows = 1, at = "0ms""#);
         let (job, scheme) = (Job { flows: &[], ..first.job() }, first.scheme());
         let (mut marks, mut drops) = (0, 0);
         for seed in 0..4 {
@@ -173,6 +188,16 @@ fn random_packets_meet_what_they_meet_in_the_simulator() {
 /// Flows that together overrun the buffers.
 const INCAST: &str =
     r#"pattern = "many-to-one", receiver = 0, sizes = "fixed 30KB", flows = 8, at = "0ms""#;
+
+/// Flows in both directions between the switches of the dumbbell, and beside them.
+const ACROSS: &str = r#"flow = [
+    { src = 1, dst = 0, size = "20KB" },
+    { src = 3, dst = 0, size = "30KB" },
+    { src = 4, dst = 0, size = "40KB" },
+    { src = 5, dst = 2, size = "50KB" },
+    { src = 2, dst = 4, size = "30KB" },
+    { src = 0, dst = 4, size = "40KB" },
+]"#;
 
 /// EPN with switches that see all flows and often send messages.
 const EPN: &str =
@@ -219,6 +244,31 @@ fn controllers_write_what_they_write_in_the_simulator() {
     }
 }
 
+/// Both switches have controllers that write headers or send messages. Packets cross one of them, or both.
+#[test]
+fn controllers_of_two_switches_write_what_they_write_in_the_simulator() {
+    if !is_root("controllers_of_two_switches_write_what_they_write_in_the_simulator") {
+        return;
+    }
+    for scheme in [
+        r#"preset = "pdq""#,
+        r#"preset = "pdq-basic""#,
+        r#"preset = "m-pdq""#,
+        r#"preset = "d3""#,
+        r#"preset = "rcp""#,
+        r#"preset = "hpcc""#,
+        EPN,
+    ] {
+        let tally = differential_of((DUMBBELL, scheme), ACROSS, Source::Recorded);
+        println!("{scheme}: {tally:?}");
+        assert_eq!(tally.writers.len(), 2, "{scheme}");
+        let demoting: BTreeSet<u8> =
+            tally.messages.iter().map(|(_, header)| epn(header).dsid).collect();
+        let has_both = demoting.range(1..).count() == 2;
+        assert!(has_both || !scheme.contains("epn"), "messages of the switches {demoting:?}");
+    }
+}
+
 /// The headers are random, so that controllers see what no host would send. HPCC's header is left out: hardly any random
 /// bytes are one.
 #[test]
@@ -234,10 +284,13 @@ fn random_headers_meet_what_they_meet_in_the_simulator() {
         r#"preset = "rcp""#,
         EPN,
     ] {
-        let tallies = (0..4).map(|seed| differential(scheme, Source::RandomHeaders(seed)));
-        let rewritten: usize = tallies.map(|tally| tally.rewritten).sum();
-        println!("{scheme}: {rewritten} headers rewritten");
-        assert!(rewritten > 0, "{scheme}");
+        let on_both = (0..4).map(Source::RandomHeaders).flat_map(|source| {
+            [(STAR, INCAST), (DUMBBELL, ACROSS)]
+                .map(|(topology, workload)| differential_of((topology, scheme), workload, source))
+        });
+        let rewritten: Vec<usize> = on_both.map(|tally| tally.rewritten).collect();
+        println!("{scheme}: {rewritten:?} headers rewritten");
+        assert!(rewritten.iter().all(|rewritten| *rewritten > 0), "{scheme}: {rewritten:?}");
     }
 }
 
@@ -248,26 +301,51 @@ fn byte_counters_find_a_flow_that_died() {
     if !is_root("byte_counters_find_a_flow_that_died") {
         return;
     }
-    let flows = r#"flow = [
-        { src = 1, dst = 0, size = "100KB" },
-        { src = 2, dst = 0, size = "200KB" },
-    ]"#;
-    let promotes = |counter_reads: u32| {
-        let scheme = format!(
-            r#"preset = "epn", dp = "size", initial_window = 10, mark_interval = "1ms", counter_interval = "2ms", counter_reads = {counter_reads}"#
-        );
-        let tally = differential_of(&scheme, flows, Source::Until(Time::from_ms(10), 0));
-        tally.messages.iter().any(|(flow, header)| *flow == 1 && tp(header) == Tp::HIGH)
-    };
+    let promotes = |reads: u32| told(reads, Time::MAX).contains(&Tp::HIGH);
     assert!(promotes(3));
     assert!(!promotes(1_000));
 }
 
-/// The priority in a message of EPN.
-fn tp(header: &[u8]) -> Tp {
+/// The flow that died sends again. To the controller it is a new one, and demotes the flow that took its place. A flow
+/// that may be silent for 1,000 readings keeps its place over the same pause.
+#[test]
+fn a_flow_that_died_and_sends_again_gets_its_place_back() {
+    if !is_root("a_flow_that_died_and_sends_again_gets_its_place_back") {
+        return;
+    }
+    let loses_its_place = |reads: u32| {
+        let told = told(reads, Time::from_ms(30));
+        let promoted = told.iter().position(|tp| *tp == Tp::HIGH);
+        promoted.is_some_and(|promoted| told[promoted..].contains(&Tp::LOW))
+    };
+    assert!(loses_its_place(3));
+    assert!(!loses_its_place(1_000));
+}
+
+/// The priorities that the controller tells one of two flows. The other is shorter, and pauses. A controller reads its
+/// counters every 2 ms, and a flow without progress for this many `reads` is dead. Hosts mark every packet that comes
+/// after a pause, however short, because the recorded flow knows nothing of the pause in which it dies.
+fn told(reads: u32, pause: Time) -> Vec<Tp> {
+    let flows = r#"flow = [
+        { src = 1, dst = 0, size = "100KB" },
+        { src = 2, dst = 0, size = "200KB" },
+    ]"#;
+    let scheme = format!(
+        r#"preset = "epn", dp = "size", initial_window = 10, mark_interval = "1ms", probe_interval = "1us", counter_interval = "2ms", counter_reads = {reads}"#
+    );
+    let pause = Pause { flow: 0, at: Time::from_ms(10), length: pause };
+    let tally = differential_of((STAR, &scheme), flows, Source::Paused(pause));
+    let of_other = tally.messages.iter().filter(|(flow, _)| *flow == 1);
+    let told = of_other.map(|(_, header)| epn(header).tp).collect();
+    println!("{reads} readings, paused for {}: {told:?}", pause.length);
+    told
+}
+
+/// The header in a message of EPN.
+fn epn(header: &[u8]) -> EpnHeader {
     let [bits @ .., ttl] = header else { panic!("no header") };
     let bits = u32::from_be_bytes(bits.try_into().unwrap());
-    (EpnHeader::TUNNEL.unwrap().from_bits)(bits, *ttl).tp
+    (EpnHeader::TUNNEL.unwrap().from_bits)(bits, *ttl)
 }
 
 /// The kernel's TCP, EPN's edges around it, and the simulator's hosts over UDP, through TAP interfaces.
@@ -276,7 +354,7 @@ fn packets_of_real_hosts_meet_what_they_meet_in_the_simulator() {
     if !is_root("packets_of_real_hosts_meet_what_they_meet_in_the_simulator") {
         return;
     }
-    for scheme in [
+    let on_star = [
         r#"preset = "tcp", buffer = "12KB""#,
         r#"preset = "ecn-star", buffer = "30KB", ecn_threshold = "5KB""#,
         r#"preset = "slytherin", buffer = "30KB", ecn_threshold = "5KB""#,
@@ -288,8 +366,11 @@ fn packets_of_real_hosts_meet_what_they_meet_in_the_simulator() {
         r#"preset = "hpcc""#,
         r#"preset = "l2dct", buffer = "30KB", ecn_threshold = "5KB""#,
         EPN,
-    ] {
-        let tally = differential(scheme, Source::Hosts);
+    ]
+    .map(|scheme| (STAR, scheme, INCAST));
+    let on_dumbbell = [r#"preset = "pdq""#, EPN].map(|scheme| (DUMBBELL, scheme, ACROSS));
+    for (topology, scheme, workload) in on_star.into_iter().chain(on_dumbbell) {
+        let tally = differential_of((topology, scheme), workload, Source::Hosts);
         println!("{scheme}: {tally:?}");
         let has_controller = !scheme.contains("buffer");
         assert!(tally.sent > 100, "{scheme}");
@@ -323,11 +404,11 @@ fn spoilt_frames_reach_no_other_host() {
 }
 
 fn differential(scheme: &str, source: Source) -> Tally {
-    differential_of(scheme, INCAST, source)
+    differential_of((STAR, scheme), INCAST, source)
 }
 
-fn differential_of(scheme: &str, workload: &str, source: Source) -> Tally {
-    let first = experiment(scheme, workload);
+fn differential_of((topology, scheme): (&str, &str), workload: &str, source: Source) -> Tally {
+    let first = experiment(topology, scheme, workload);
     let (job, scheme) = (first.job(), first.scheme());
     scheme.run_in(Differential { job, scheme, source })
 }

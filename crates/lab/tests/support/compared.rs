@@ -12,7 +12,7 @@ use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::port::{ConnectionId, Connections, Port};
 use flowsched_schemes::world::{Controllers, Ports};
 use flowsched_sim::Job;
-use flowsched_topology::{HostId, PortId};
+use flowsched_topology::{HostId, Network, NodeId, PortId};
 use flowsched_units::Time;
 
 use crate::frames::{ETHERNET, Seen, arrived, header_bytes, is_of_switch, look, message};
@@ -43,6 +43,8 @@ pub struct Tally {
     pub drops: u64,
     /// Packets that arrived with another header.
     pub rewritten: usize,
+    /// The switches that changed a packet's header.
+    pub writers: BTreeSet<NodeId>,
     /// The flow and the header of each message of a switch that arrived.
     pub messages: Vec<(u32, Vec<u8>)>,
 }
@@ -75,7 +77,8 @@ where
     for (host, packets) in replica.arrived.iter().enumerate() {
         compare_host(host, packets, crossed, &handed_over, run);
     }
-    tally(run, &handed_over, replica.arrived.iter().flatten())
+    let writers = writers(job.network, &run.form, &log);
+    Tally { writers, ..tally(run, &handed_over, replica.arrived.iter().flatten()) }
 }
 
 /// Compares what left a port, what it dropped and marked, and what waits in it.
@@ -138,11 +141,25 @@ fn tally<'p, H: Header + 'p>(
         marks: run.counters.iter().map(|port| port.marks).sum(),
         drops: run.counters.iter().map(|port| port.drops).sum(),
         rewritten: others.iter().filter(is_rewritten).count(),
+        writers: BTreeSet::new(),
         messages: messages
             .iter()
             .map(|packet| (packet.flow, header_bytes(&run.form, &packet.header)))
             .collect(),
     }
+}
+
+/// The switches that packets left with another header than they had when they left the node before.
+fn writers<H: Header>(network: &Network, form: &Form<H>, log: &[Event<H>]) -> BTreeSet<NodeId> {
+    let mut headers = HashMap::new();
+    let of_packets =
+        |event: &&Event<H>| event.is_departure && !event.packet.flags.has(Flags::MESSAGE);
+    let left = log.iter().filter(of_packets).filter_map(|Event { port, packet, .. }| {
+        let header = header_bytes(form, &packet.header);
+        let before = headers.insert(packet.seq, header.clone())?;
+        (before != header).then(|| network.port(PortId(*port)).owner)
+    });
+    left.collect()
 }
 
 /// The events of `log`, with packets numbered in the order in which hosts handed them over. In `log`, a packet's

@@ -1,4 +1,4 @@
-//! A star of ports, links and controllers that handles its events one by one.
+//! A network of ports, links and controllers that handles its events one by one. Between two hosts there is one way.
 //!
 //! It shares ports and controllers with the lab's switch, and nothing else: no links, no order of events and no frames.
 //! From the packets that hosts send, it computes what leaves every port and when, and what arrives.
@@ -10,11 +10,11 @@ use flowsched_schemes::controller::{Controller, Site};
 use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::port::{Connections, Port};
 use flowsched_schemes::world::{Controllers, Ports};
-use flowsched_topology::{HostId, Network, PortId};
+use flowsched_topology::{HostId, Network, NodeId, PortId};
 use flowsched_units::{Bytes, Rate, Time};
 use flowsched_workload::Flow;
 
-/// The replica of a star.
+/// The replica of a network.
 pub struct Replica<'a, H, P, C> {
     network: &'a Network,
     flows: &'a [Flow],
@@ -124,17 +124,24 @@ where
             let back = self.network.reverse(port);
             self.egresses[back.index()].controller.on_return(now, &mut packet);
         }
-        match self.network.host(self.network.port(port).peer) {
+        let node = self.network.port(port).peer;
+        match self.network.host(node) {
             Some(host) => self.arrived[host.index()].push(packet),
-            None => self.offer(self.network.port_to(HostId(packet.to)), packet, now),
+            None => self.offer(self.towards(node, HostId(packet.to)), packet, now),
         }
+    }
+
+    /// The port through which a switch sends to a host.
+    fn towards(&self, switch: NodeId, host: HostId) -> PortId {
+        let [port] = *self.network.routes().next(switch, host) else { panic!("several ways") };
+        port
     }
 
     fn ring(&mut self, port: PortId, now: Time) {
         let mut messages = Vec::new();
         let controller = &mut self.egresses[port.index()].controller;
         controller.on_timer(now, |message| messages.push(message));
-        self.send_messages(messages, now);
+        self.send_messages(port, messages, now);
     }
 
     /// Handles a packet that is to be sent through `port`.
@@ -146,16 +153,17 @@ where
             controller.on_forward(now, &mut packet, || port.backlog(), send);
         }
         self.enqueue(port, packet, now);
-        self.send_messages(messages, now);
+        self.send_messages(port, messages, now);
     }
 
-    /// Sends the switch's messages to the senders of their flows. The last message leaves first.
-    fn send_messages(&mut self, messages: Vec<Packet<H>>, now: Time) {
+    /// Sends the messages of a port's controller to the senders of their flows. The last message leaves first.
+    fn send_messages(&mut self, port: PortId, messages: Vec<Packet<H>>, now: Time) {
+        let switch = self.network.port(port).owner;
         for mut message in messages.into_iter().rev() {
             let sender = self.flows[message.flow as usize].src;
             message.flags = message.flags.with(Flags::MESSAGE);
             message.to = sender.0;
-            self.enqueue(self.network.port_to(sender), message, now);
+            self.enqueue(self.towards(switch, sender), message, now);
         }
     }
 

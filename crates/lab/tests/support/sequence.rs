@@ -131,6 +131,20 @@ where
     all
 }
 
+/// The sequence in which hosts send some packets later: never, if `delay` is [`Time::MAX`].
+pub fn delayed<H>(
+    mut sequence: Vec<Sent<H>>,
+    is_late: impl Fn(&Sent<H>) -> bool,
+    delay: Time,
+) -> Vec<Sent<H>> {
+    for sent in sequence.iter_mut().filter(|sent| is_late(sent)) {
+        sent.at = sent.at.saturating_add(delay);
+    }
+    sequence.retain(|sent| sent.at < Time::MAX);
+    sequence.sort_by_key(|sent| (sent.at, sent.from.0));
+    sequence
+}
+
 /// The frames of each host in a sequence, in this form.
 pub fn frames_of<H: Header>(
     form: &Form<H>,

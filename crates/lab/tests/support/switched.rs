@@ -18,7 +18,7 @@ use flowsched_lab::tap::Cable;
 use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::world::{Controllers, PortSample, Ports};
 use flowsched_sim::Job;
-use flowsched_topology::{Network, PortId};
+use flowsched_topology::{LinkEnd, Network, PortId};
 use flowsched_units::Time;
 use pcap_file::pcapng::{Block, PcapNgReader};
 
@@ -142,11 +142,11 @@ pub fn switched<H: Header>(
     Switched { form, log, late, end, counters, counts, captured }
 }
 
-/// The names of all ports of a star, in order.
+/// The names of all ports, in order.
 fn names(network: &Network) -> Vec<String> {
-    let hosts = network.hosts().map(|host| format!("host{}:0", host.0));
-    let of_switch = network.hosts().map(|host| format!("switch0:host{}", host.0));
-    hosts.chain(of_switch).collect()
+    let node = |node| network.name(node).replace(' ', "");
+    let port = |port: &LinkEnd| format!("{}:{}", node(port.owner), node(port.peer));
+    network.ports().iter().map(port).collect()
 }
 
 /// The frames in the capture of a port until `end`.
