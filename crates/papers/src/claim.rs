@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::assumption::Assumption;
+use crate::drawn::{Area, Drawn, Mark};
 use crate::error::ClaimsError;
 use crate::figure::is_known;
 use crate::kind::{Bound, Kind};
@@ -86,6 +87,9 @@ pub struct ClaimedValue {
     pub share: Option<Share>,
     /// How the lab measures it, with real packets.
     pub lab: Option<Measure>,
+    /// The paper's figures that are drawn from the tables of its simulations.
+    #[serde(default)]
+    pub drawn: Vec<Drawn>,
     /// Why it is not measured: a sentence without its full stop.
     pub not_run: Option<String>,
     /// Whether only real packets can tell.
@@ -168,6 +172,7 @@ impl Claim {
                 return Err(self.refuse(problem));
             }
             self.check_published(value)?;
+            self.check_drawn(value)?;
             if value.bound.is_some() && self.bound.is_some() {
                 return Err(self.refuse("`bound` is either the claim's or its values'."));
             }
@@ -224,6 +229,44 @@ impl Claim {
             _ => return Ok(()),
         };
         Err(self.refuse(problem))
+    }
+
+    fn check_drawn(&self, value: &ClaimedValue) -> Result<(), ClaimsError> {
+        if value.measure.is_none() && !value.drawn.is_empty() {
+            return Err(self.refuse("`drawn` needs `measure`: it draws the tables of its runs."));
+        }
+        let mut titles = BTreeSet::new();
+        for drawn in &value.drawn {
+            let of_drawing =
+                |problem: &str| self.refuse(&format!("\"{}\": {problem}", drawn.title));
+            if !titles.insert(&drawn.title) {
+                return Err(of_drawing("The value has another drawing of that title."));
+            }
+            drawn.check().map_err(|problem| of_drawing(&problem))?;
+            if drawn.marks.iter().any(|mark| self.area(value, mark).is_none()) {
+                let problem = "A mark is of a value of the claim whose `published` is a number or a \
+                               range. Write its name as `value`.";
+                return Err(of_drawing(problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// The areas of the published numbers in the value's drawing with this title. `None` if it has no such drawing.
+    pub fn areas(&self, value: &str, title: &str) -> Option<Vec<Area>> {
+        let value = self.values.iter().find(|one| one.name == value)?;
+        let drawn = value.drawn.iter().find(|drawn| drawn.title == title)?;
+        Some(drawn.marks.iter().filter_map(|mark| self.area(value, mark)).collect())
+    }
+
+    /// The area of a published number in a drawing of `value`, in the unit of the figure in the runs.
+    fn area(&self, value: &ClaimedValue, mark: &Mark) -> Option<Area> {
+        let is_marked =
+            |one: &&ClaimedValue| one.name == *mark.value.as_ref().unwrap_or(&value.name);
+        let marked = self.values.iter().find(is_marked)?;
+        let (least, most) = marked.published?.ends()?;
+        let unit = marked.measure.as_ref().map_or(1.0, |measure| measure.unit);
+        Some(mark.area((least * unit, most * unit)))
     }
 
     /// How exact the paper says a value is.

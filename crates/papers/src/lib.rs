@@ -6,13 +6,15 @@
 //! hand.
 //!
 //! What lives here: claims, reading them and their experiments from flowsched's repository, figures of
-//! finished runs, verdicts, and their texts for a terminal. What may not: running experiments,
+//! finished runs, curves from the tables of runs, verdicts, and their texts for a terminal. What may not: running experiments,
 //! printing, and drawing.
 
 mod assumption;
 mod claim;
 mod curve;
 mod digest;
+mod drawing;
+mod drawn;
 mod error;
 mod explanation;
 mod exploration;
@@ -38,6 +40,8 @@ pub use assumption::{Assumption, Reading};
 pub use claim::{Claim, ClaimedValue, Claims};
 pub use curve::{At, Curve, OnCurve};
 pub use digest::TableError;
+pub use drawing::{Drawing, DrawingError, Series, thinned};
+pub use drawn::{Along, Area, Distribution, Drawn, DrawnOf, Mark, OverTime};
 pub use error::ClaimsError;
 pub use explanation::{Resolved, explanation, how, how_in_lab, parameters};
 pub use exploration::{Explored, as_text, explore, studies};

@@ -9,7 +9,7 @@ use crate::figure::{figure, is_known};
 use crate::kind::Kind;
 use crate::measured::Measured;
 use crate::reach::{Reach, Step};
-use crate::setting::{Setting, Study, pairs};
+use crate::setting::{Setting, Study, has_values, pairs};
 
 /// The figure that a value is, and the runs that it is taken from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -225,10 +225,7 @@ impl Measure {
     }
 
     pub(crate) fn is_at(&self, point: &Point) -> bool {
-        let is_one_of = |values: &str, found: &str| values.split(',').any(|value| value == found);
-        self.at
-            .iter()
-            .all(|(key, values)| point.get(key).is_some_and(|found| is_one_of(values, found)))
+        has_values(point, &self.at)
     }
 
     /// The figure of some points together.

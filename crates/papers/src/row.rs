@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::claim::{Claim, ClaimedValue, Claims};
 use crate::curve::Curve;
+use crate::drawing::Drawing;
 use crate::kind::{Bound, Kind};
 use crate::late::LateRuns;
 use crate::measure::Measure;
@@ -63,6 +64,9 @@ pub struct Row {
     /// The figure of each scheme that the value compares, along the sweep or at its only point.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schemes: Vec<Curve>,
+    /// The figures that are drawn from the tables of the runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drawings: Vec<Drawing>,
 }
 
 /// Both ends, if both are numbers. In JSON, an infinite end is null.
@@ -161,6 +165,7 @@ impl Row {
             cpu_s: run.map(|(_, summary)| summary.runs.iter().map(|run| run.cpu_s).sum()),
             curve: None,
             schemes: Vec::new(),
+            drawings: Vec::new(),
         }
     }
 
@@ -350,6 +355,7 @@ impl Row {
             cpu_s: None,
             curve: None,
             schemes: Vec::new(),
+            drawings: Vec::new(),
         }
     }
 }

@@ -72,6 +72,31 @@ fn measures_name_schemes_and_points_of_their_experiments() {
     assert!(problems.is_empty(), "{problems:#?}");
 }
 
+#[test]
+fn drawings_name_schemes_and_points_of_their_experiments() {
+    let claims = claims();
+    let values = claims.all.iter().flat_map(|claim| &claim.values);
+    let mut drawn = 0;
+    for value in values.filter(|value| !value.drawn.is_empty()) {
+        let measure = value.measure.as_ref().unwrap();
+        let experiment = read(&measure.study());
+        for drawing in &value.drawn {
+            let schemes = match &drawing.schemes[..] {
+                [] => std::slice::from_ref(&measure.scheme),
+                some => some,
+            };
+            for scheme in schemes {
+                let (scheme, at) = (scheme.clone(), drawing.at.clone());
+                let alone = Measure { scheme, at, over: None, ..measure.clone() };
+                let alone = Measure { equals: None, ..alone };
+                assert_eq!(problem(&alone, &experiment), None, "{drawing:?}");
+                drawn += 1;
+            }
+        }
+    }
+    assert!(drawn > 15, "{drawn} curves");
+}
+
 /// What is wrong with the measure for this experiment, if anything.
 fn problem(measure: &Measure, experiment: &Experiment) -> Option<&'static str> {
     let scenes = &experiment.scenes;
@@ -196,6 +221,46 @@ fn claims_that_make_no_sense_are_refused_in_words() {
     let unknown = share.replace("web-search-bytes", "web");
     let refused = Claims::parse(&format!("{value}{unknown}")).unwrap_err().to_string();
     assert!(refused.contains("web-search-bytes"), "the names that there are: {refused}");
+}
+
+#[test]
+fn drawings_that_make_no_sense_are_refused_in_words() {
+    let claim = "[[claim]]\nid = \"a.b\"\npaper = \"a\"\nsection = \"1\"\nwhere = \"sim\"\nwords = \"\"\n\
+                 setting = \"\"\nmetric = \"\"\nkind = \"value\"\n[[claim.value]]\npublished = 42\n";
+    let measure = "measure = { experiment = \"e\", figure = \"drops\", scheme = \"s\" }\n";
+    let drawn = "[[claim.value.drawn]]\ntitle = \"Figure 1\"\n";
+    let parse = |more: &str| Claims::parse(&format!("{claim}{measure}{drawn}{more}"));
+    let links = "links = \"a: host 0 to switch 0\"\n";
+    let queue = "of = { over_time = \"queue_packets\" }\n";
+    let ratio = "of = { distribution = \"fct_ratio\" }\n";
+    assert!(parse(&format!("{queue}{links}mark = [{{ x = [1, 2] }}]")).is_ok());
+    assert!(parse(&format!("{ratio}mark = [{{ x = 1, above = true }}]")).is_ok());
+    for (more, problem) in [
+        (
+            "of = { over_time = \"queue\" }".to_owned(),
+            "unknown variant `queue`, expected one of `rate_gbps`, `utilisation`, `queue_packets`",
+        ),
+        (
+            "of = { tables = \"flows\" }".to_owned(),
+            "unknown variant `tables`, expected `over_time` or `distribution`",
+        ),
+        (queue.to_owned(), "\"Figure 1\": `links` is for drawings over time, which need it."),
+        (format!("{ratio}{links}"), "`links` is for drawings over time"),
+        (format!("{queue}links = \"host 0\""), "`host 0` is no link. Write `links` such as"),
+        (format!("{ratio}mark = [{{ x = 1, y = 1 }}]"), "A mark has `x` or `y`"),
+        (format!("{queue}{links}mark = [{{ above = true }}]"), "`above` is for marks"),
+        (
+            format!("{ratio}mark = [{{ value = \"b\", x = 1 }}]"),
+            "A mark is of a value of the claim whose `published` is a number",
+        ),
+        (format!("{ratio}{drawn}{ratio}"), "The value has another drawing of that title."),
+    ] {
+        let refused = parse(&more).unwrap_err().to_string();
+        assert!(refused.contains(problem), "{refused}");
+    }
+    let idle = format!("{claim}not_run = \"so\"\n{drawn}{ratio}");
+    let refused = Claims::parse(&idle).unwrap_err().to_string();
+    assert!(refused.contains("`drawn` needs `measure`"), "{refused}");
 }
 
 /// A share of small flows needs no run, and is explored without one.

@@ -298,7 +298,7 @@ impl Dot {
     }
 }
 /// The corners of a curve of steps.
-fn corners(points: &[(f64, f64)], steps: Steps) -> Vec<(f64, f64)> {
+pub(crate) fn corners(points: &[(f64, f64)], steps: Steps) -> Vec<(f64, f64)> {
     let mut corners = Vec::new();
     for pair in points.windows(2) {
         let [(x, y), (next_x, next_y)] = [pair[0], pair[1]];

@@ -3,7 +3,9 @@
 mod across;
 mod chart;
 mod curve;
+mod drawn;
 mod figure;
+mod panel;
 mod readings;
 mod sources;
 
@@ -16,6 +18,7 @@ use flowsched_papers::{
 
 pub use chart::claim_chart;
 use curve::{Of, curve_chart, scheme_chart};
+use drawn::drawn_chart;
 use readings::readings;
 use sources::Sources;
 
@@ -41,8 +44,8 @@ pub fn paper_page(
          numbers in red and measured ones as blue points, with the 95% interval. Of an order, the red area has the gaps that \
          agree with the paper. Where the paper's figure is a curve, \
          red lines are the least and the most that the paper states of it. Charts with a legend show the measured figure of \
-         each scheme that the claim compares: lines along the varied key, or bars where nothing varies. `flowsched reproduce NAME` measures a \
-         claim again.\n\n",
+         each scheme that the claim compares: lines along the varied key, or bars where nothing varies. Curves over time are of the \
+         first seed, and distributions are over all seeds. `flowsched reproduce NAME` measures a claim again.\n\n",
     );
     let list = sources.list();
     if !list.is_empty() {
@@ -122,6 +125,8 @@ fn section(claim: &Claim, rows: &[Row], tables: &Tables, sources: &Sources<'_>) 
         curve_chart(claim, &quick(|row| row.curve.is_none()), Of::Quick),
         scheme_chart(claim, &all, Of::Row),
         scheme_chart(claim, &quick(|row| row.schemes.is_empty()), Of::Quick),
+        drawn_chart(claim, &all, Of::Row),
+        drawn_chart(claim, &quick(|row| row.drawings.is_empty()), Of::Quick),
     ];
     for figure in charts.into_iter().flatten() {
         let _ = writeln!(text, "{figure}\n");

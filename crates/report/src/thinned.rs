@@ -1,5 +1,7 @@
 //! Reduces the points of long curves, and keeps their extremes.
 
+use flowsched_papers::thinned;
+
 /// The most points of a curve, while it is read and when it is drawn.
 const MOST_READ: usize = 1 << 16;
 const MOST_DRAWN: usize = 4_000;
@@ -23,26 +25,6 @@ impl Thinned {
     pub fn points(&self) -> Vec<(f64, f64)> {
         thinned(&self.points, MOST_DRAWN)
     }
-}
-
-/// Reduces points to at most `most`: the first, the least, the greatest and the last of each run of
-/// neighbours.
-fn thinned(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
-    if points.len() <= most {
-        return points.to_vec();
-    }
-    let mut kept = Vec::new();
-    for run in points.chunks(points.len().div_ceil(most / 4)) {
-        let places = 0..run.len();
-        let by_value = |one: &usize, other: &usize| run[*one].1.total_cmp(&run[*other].1);
-        let (least, greatest) = (places.clone().min_by(by_value), places.max_by(by_value));
-        let mut of_run: Vec<usize> =
-            [Some(0), least, greatest, Some(run.len() - 1)].into_iter().flatten().collect();
-        of_run.sort_unstable();
-        of_run.dedup();
-        kept.extend(of_run.into_iter().map(|place| run[place]));
-    }
-    kept
 }
 
 #[cfg(test)]

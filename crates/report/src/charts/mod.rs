@@ -51,20 +51,26 @@ fn fct_figures(summary: &Summary) -> impl Iterator<Item = &'static Drawn> {
     FCTS.iter().filter(move |drawn| known(drawn))
 }
 
-fn microseconds(value: f64) -> String {
+pub(crate) fn microseconds(value: f64) -> String {
     short(duration(value))
 }
 
-fn bytes(value: f64) -> String {
+pub(crate) fn bytes(value: f64) -> String {
     short(size(value))
 }
 
-fn percent(value: f64) -> String {
+pub(crate) fn percent(value: f64) -> String {
     short(format!("{:.3} ", value * 100.0)) + "%"
 }
 
-fn times(value: f64) -> String {
+pub(crate) fn times(value: f64) -> String {
     short(format!("{value:.2} "))
+}
+
+/// A number with enough digits to tell neighbouring ticks apart.
+pub(crate) fn plain(value: f64) -> String {
+    let text = format!("{value:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A share on a logarithmic axis: `0.1`, and `1e-6` where that is shorter.
@@ -72,7 +78,11 @@ fn small_share(value: f64) -> String {
     if value < 0.9e-3 { format!("{value:.0e}") } else { short(format!("{value:.4} ")) }
 }
 
-fn quantity(title: impl Into<String>, column: &str, label: fn(f64) -> String) -> Quantity {
+pub(crate) fn quantity(
+    title: impl Into<String>,
+    column: &str,
+    label: fn(f64) -> String,
+) -> Quantity {
     Quantity { title: title.into(), column: column.to_owned(), label }
 }
 

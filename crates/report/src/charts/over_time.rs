@@ -9,7 +9,7 @@ use flowsched_experiment::results::{
     Folder, Point, ProbedFlow, ProbedPort, ResultsError, RunKey, Summary,
 };
 
-use super::{bytes, context, quantity, times};
+use super::{bytes, context, plain, quantity, times};
 use crate::chart::{Figure, Plot};
 use crate::curves::{Curves, Dot, Panel, Series, Steps};
 use crate::scale::{Axis, Quantity, Scale};
@@ -140,7 +140,7 @@ fn figure(
 }
 
 /// The first and the last time. If these are equal, returns the times half a unit before and after.
-fn ends(times: impl Iterator<Item = f64>) -> (f64, f64) {
+pub(crate) fn ends(times: impl Iterator<Item = f64>) -> (f64, f64) {
     let (first, last) = times.fold((f64::INFINITY, f64::NEG_INFINITY), |(first, last), time| {
         (first.min(time), last.max(time))
     });
@@ -187,10 +187,4 @@ impl Recorded {
             _ => Steps::UntilTheNext,
         }
     }
-}
-
-/// A number with enough digits to tell neighbouring ticks apart.
-fn plain(value: f64) -> String {
-    let text = format!("{value:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

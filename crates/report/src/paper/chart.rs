@@ -155,6 +155,7 @@ mod tests {
             cpu_s: None,
             curve: None,
             schemes: Vec::new(),
+            drawings: Vec::new(),
         }
     }
 

@@ -1,32 +1,21 @@
 //! Charts of a claim's figures along the sweeps of their experiments: the figures of its values, with the
 //! published numbers if the paper has them, and those of the schemes that it compares.
 
-use flowsched_papers::{Claim, Curve, Kind, Measure, OnCurve, Row};
+use flowsched_papers::{Area, Claim, Curve, Kind, Measure, OnCurve, Row};
 use maud::{Markup, html};
 
 use super::across::Across;
 use super::chart::quantity;
 use super::figure::quantity_of;
+use super::panel::{
+    LEFT, PANEL, WIDTH, axes, height_of, in_columns, numbers, published, title_of_panel,
+    upright_ends,
+};
 use crate::bars::{Bar, Bars};
 use crate::scale::{Axis, Quantity, Scale};
-use crate::style::{AXIS, GRID, Look};
-use crate::svg::{Anchor, Frame, curve, drawing, line, marker, name, px, text, upright_text};
+use crate::style::Look;
+use crate::svg::{Frame, curve, drawing, marker, px};
 use crate::ticks::whisker;
-
-const WIDTH: f64 = 700.0;
-/// Width and height of a panel, without its axes' numbers.
-const PANEL: (f64, f64) = (250.0, 150.0);
-/// Height of a panel's title, and space below its lower axis.
-const TITLE: f64 = 20.0;
-const GAP: f64 = 12.0;
-/// Space for the title and the numbers at the left of a panel, and between two panels.
-const LEFT: f64 = 84.0;
-const BETWEEN: f64 = 10.0;
-/// The most letters of a title, above a panel or along its upright axis.
-const LETTERS: usize = 44;
-const UPRIGHT_LETTERS: usize = 34;
-/// Half the length of the mark for a published number.
-const HALF: f64 = 7.0;
 
 /// The rows whose curves a chart shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +28,7 @@ pub(super) enum Of {
 
 impl Of {
     /// The text above the chart.
-    fn context(self) -> &'static str {
+    pub(super) fn context(self) -> &'static str {
         match self {
             Of::Row => "",
             Of::Quick => {
@@ -78,21 +67,7 @@ fn chart(
         return None;
     }
     let frame = Frame { title: &claim.id, context: of.context(), caption, legend };
-    let mut bottom = 0.0;
-    let mut plots = Vec::new();
-    for pair in panels.chunks(2) {
-        let top = bottom + TITLE;
-        for (column, panel) in pair.iter().enumerate() {
-            let left = LEFT + column as f64 * (PANEL.0 + LEFT + BETWEEN);
-            let (height, plot) = panel.draw();
-            bottom = f64::max(bottom, top + height + GAP);
-            plots.push(html! {
-                g transform={ "translate(" (px(left)) " " (px(top)) ")" } { (plot) }
-            });
-        }
-    }
-    let plot = html! { @for plot in plots { (plot) } };
-    Some(drawing(&frame, WIDTH, (bottom, plot)))
+    Some(drawing(&frame, WIDTH, in_columns(panels.iter().map(Panel::draw))))
 }
 
 /// Curves over the same axes, and what was published of them.
@@ -101,15 +76,7 @@ struct Panel<'a> {
     of: Quantity,
     /// The lines, each with the place of its look.
     lines: Vec<(usize, &'a Curve)>,
-    marks: Vec<Mark>,
-}
-
-/// A published number or range.
-struct Mark {
-    /// The place along the curve. `None` if the number is the least or the most of the curve: the mark is then a line
-    /// across the panel.
-    place: Option<f64>,
-    ends: (f64, f64),
+    published: Vec<Area>,
 }
 
 /// How a row was measured.
@@ -129,17 +96,18 @@ fn panels_of_values<'a>(claim: &'a Claim, rows: &[&'a Row]) -> Vec<Panel<'a>> {
         else {
             continue;
         };
-        let mark = Mark { place: measure.place_on(curve), ends };
+        let x = measure.place_on(curve).map(|place| (place, place));
+        let area = Area::Upright { ends, x };
         match shared.iter_mut().find(|(_, panel)| panel.lines[0].1 == curve) {
             Some((names, panel)) => {
                 names.push(&row.value);
-                panel.marks.push(mark);
+                panel.published.push(area);
             }
             None => {
                 let of =
                     Quantity { title: title_of_value(row.kind, measure), ..quantity(row.kind) };
-                let panel =
-                    Panel { title: String::new(), of, lines: vec![(0, curve)], marks: vec![mark] };
+                let (title, lines) = (String::new(), vec![(0, curve)]);
+                let panel = Panel { title, of, lines, published: vec![area] };
                 shared.push((vec![&row.value], panel));
             }
         }
@@ -182,7 +150,8 @@ fn panels_of_schemes<'a>(
                 Some((_, panel)) if panel.lines.iter().any(|(known, _)| *known == place) => {}
                 Some((_, panel)) => panel.lines.push((place, curve)),
                 None => {
-                    let panel = Panel { title, of, lines: vec![(place, curve)], marks: Vec::new() };
+                    let panel =
+                        Panel { title, of, lines: vec![(place, curve)], published: Vec::new() };
                     panels.push((&row.scale, panel));
                 }
             }
@@ -192,7 +161,7 @@ fn panels_of_schemes<'a>(
 }
 
 /// The place of a scheme's look; a new scheme gets the next one.
-fn place_in(legend: &mut Vec<(String, usize)>, scheme: &str) -> usize {
+pub(super) fn place_in(legend: &mut Vec<(String, usize)>, scheme: &str) -> usize {
     if let Some((_, place)) = legend.iter().find(|(known, _)| known == scheme) {
         return *place;
     }
@@ -224,8 +193,7 @@ impl Panel<'_> {
     fn draw(&self) -> (f64, Markup) {
         let (height, plot) =
             if self.lines[0].1.points.len() > 1 { self.curves() } else { self.bars() };
-        let title = text(0.0, -10.0, Anchor::Start, &name(&self.title, LETTERS));
-        (height, html! { (title) (plot) })
+        (height, html! { (title_of_panel(&self.title)) (plot) })
     }
 
     /// A bar for each scheme.
@@ -250,19 +218,14 @@ impl Panel<'_> {
     fn curves(&self) -> (f64, Markup) {
         let (x, y) =
             (Across::new(self.lines.iter().map(|(_, curve)| *curve), PANEL.0), self.upright_axis());
-        let (wide, high) = PANEL;
-        let up = |value: f64| high * (1.0 - y.fraction(value));
+        let high = PANEL.1;
+        let up = |value: f64| height_of(&y, value);
         let (below, level) = x.draw(high);
         let plot = html! {
-            @for tick in y.ticks(5) {
-                (line((0.0, up(tick)), (wide, up(tick)), GRID, 1.0))
-                (text(-6.0, up(tick), Anchor::End, &y.text(tick)))
-            }
-            (upright_text(12.0 - LEFT, high / 2.0, &name(&self.of.title, UPRIGHT_LETTERS)))
+            (numbers(&y))
             (level)
-            (line((0.0, 0.0), (0.0, high), AXIS, 1.0))
-            (line((0.0, up(0.0)), (wide, up(0.0)), AXIS, 1.0))
-            @for mark in &self.marks { (mark.draw(|value| x.of_number(value), up, Look::at(1))) }
+            (axes(&y))
+            @for area in &self.published { (published(area, |value| x.of_number(value), &y)) }
             @for (index, (place, of)) in self.lines.iter().enumerate() {
                 @let aside = x.aside(index, self.lines.len());
                 @let across = |one: &OnCurve| x.of(&one.at) + aside;
@@ -288,24 +251,8 @@ impl Panel<'_> {
             let (low, high) = one.interval.unwrap_or((one.measured, one.measured));
             [one.measured, low, high]
         });
-        let published = self.marks.iter().flat_map(|mark| [mark.ends.0, mark.ends.1]);
+        let published = self.published.iter().flat_map(upright_ends);
         Axis::holding(self.of.clone(), Scale::Linear, measured.chain(published))
-    }
-}
-
-impl Mark {
-    fn draw(&self, across: impl Fn(f64) -> f64, up: impl Fn(f64) -> f64, look: Look) -> Markup {
-        let (least, most) = (up(self.ends.0), up(self.ends.1));
-        match self.place {
-            Some(place) => html! {
-                rect x=(px(across(place) - HALF)) y=(px(most - 2.0)) width=(px(2.0 * HALF))
-                    height=(px(least - most + 4.0)) fill=(look.colour) {}
-            },
-            None => html! {
-                (line((0.0, least), (PANEL.0, least), look.colour, 1.5))
-                @if most < least { (line((0.0, most), (PANEL.0, most), look.colour, 1.5)) }
-            },
-        }
     }
 }
 
@@ -344,6 +291,7 @@ mod tests {
             seeds: Some(5),
             cpu_s: None,
             schemes: Vec::new(),
+            drawings: Vec::new(),
             curve: Some(Curve {
                 scheme: String::new(),
                 key: "workload.load".to_owned(),
