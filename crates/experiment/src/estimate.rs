@@ -36,6 +36,9 @@ pub struct Estimate {
     /// Retransmission time-outs of flows that wait for others, for senders that try again at a
     /// fixed interval. Time-outs after packet losses are not included.
     pub timeouts: f64,
+    /// The seconds of the network's time until the flows end, one run after the other. Runs with real packets take
+    /// this long.
+    pub seconds: f64,
     /// The time to build the networks, one after the other.
     pub building: Duration,
     /// The run that takes the most memory.
@@ -85,6 +88,7 @@ impl Experiment {
                 port_rows: all.port_rows + runs * one.port_rows,
                 packet_hops: all.packet_hops + runs * one.packet_hops,
                 timeouts: all.timeouts + runs * one.timeouts,
+                seconds: all.seconds + runs * one.seconds,
                 building: all.building + one.building.mul_f64(runs),
                 largest: all.largest.max(one.largest),
                 loss: all.loss.max(one.loss),
@@ -125,6 +129,7 @@ impl Scene {
             port_rows: ports * times,
             packet_hops,
             timeouts: self.timeouts(&network, &sample, share),
+            seconds,
             building,
             largest: Largest { ports, flows },
             loss: match self.engine {

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
-use flowsched_experiment::results::{LabRun, RunKey, Summary, World};
-use flowsched_experiment::{Mistake, Mistakes, Place};
+use flowsched_experiment::results::{LabRun, RunKey, Summary, World, runs_left};
+use flowsched_experiment::{Experiment, Mistake, Mistakes, Place};
 use flowsched_papers::{CLAIMS, Claim, LateRuns, Repository, Row, Study, as_table, studies_in_lab};
 use flowsched_run::{Progress, Store};
 
 use super::record;
+use super::time_left::TimeLeft;
 use crate::arguments::{Format, Reproduce};
 use crate::captures::Wanted;
 use crate::failure::{Failure, unforeseen};
@@ -67,24 +69,59 @@ fn refused(option: &str, problem: String) -> Failure {
     Mistakes::from(Mistake::new(&place, option.trim_start_matches('-'), problem)).into()
 }
 
-/// Runs every study in the lab, one run after the other.
-fn run_all(wanted: &Reproduce, studies: &[Study]) -> Result<Measured, Failure> {
-    // This comes before anything is written.
-    for study in studies {
+/// A study that is to run in the lab.
+struct Planned {
+    experiment: Experiment,
+    /// Where its results are or belong.
+    dir: PathBuf,
+    /// Its results, if every run of it is there.
+    known: Option<Summary>,
+    /// The time that its other runs take.
+    takes: Duration,
+}
+
+impl Planned {
+    fn new(study: &Study, wanted: &Reproduce, store: &Store) -> Result<Planned, Failure> {
+        let name = &study.experiment;
         let experiment = Repository::here().experiment(study, wanted.scale.into(), wanted.seeds)?;
         check_machine(&experiment)?;
-    }
-    let store = Store::new(&wanted.out.join("lab"), program().in_world(World::Lab));
-    let progress = Arc::new(Progress::default());
-    let interrupts = Interrupts::listen(&progress, "the same command")?;
-    let mut measured = Measured::default();
-    for (place, study) in studies.iter().enumerate() {
-        let name = &study.experiment;
-        say(&format!("experiment {} of {}: {name}", place + 1, studies.len()));
-        let experiment = Repository::here().experiment(study, wanted.scale.into(), wanted.seeds)?;
         check(&experiment).map_err(|error| unforeseen(Path::new(name), &error))?;
         let dir = store.folder_of(name, &experiment);
-        let summary = match store.finished(name, &experiment) {
+        let known = store.finished(name, &experiment);
+        let takes = match known {
+            Some(_) => Duration::ZERO,
+            None => time_of_rest(&experiment, runs_left(&dir)),
+        };
+        Ok(Planned { experiment, dir, known, takes })
+    }
+}
+
+/// The time that the other runs take once `done` of them are done. Real packets take as long as the network's time.
+fn time_of_rest(experiment: &Experiment, done: usize) -> Duration {
+    let runs = experiment.runs().len();
+    let rest = runs.saturating_sub(done) as f64 / runs as f64;
+    let seconds = experiment.estimate().map_or(0.0, |estimate| estimate.seconds);
+    Duration::try_from_secs_f64(rest * seconds).unwrap_or_default()
+}
+
+/// Runs every study in the lab, one run after the other.
+fn run_all(wanted: &Reproduce, studies: &[Study]) -> Result<Measured, Failure> {
+    let store = Store::new(&wanted.out.join("lab"), program().in_world(World::Lab));
+    // This comes before anything is written.
+    let plan = |study| Planned::new(study, wanted, &store);
+    let planned = studies.iter().map(plan).collect::<Result<Vec<_>, _>>()?;
+    let progress = Arc::new(Progress::default());
+    let interrupts = Interrupts::listen(&progress, "the same command")?;
+    let mut time_left = TimeLeft::new(planned.iter().map(|study| study.takes));
+    let started = Instant::now();
+    let mut measured = Measured::default();
+    for (place, (study, planned)) in studies.iter().zip(planned).enumerate() {
+        let Planned { experiment, dir, known, takes } = planned;
+        let name = &study.experiment;
+        let left = time_left.after(started.elapsed());
+        say(&format!("experiment {} of {}: {name}{left}", place + 1, studies.len()));
+        time_left.has_done(takes);
+        let summary = match known {
             Some(summary) => summary,
             None => {
                 progress.finished_flows.store(0, Ordering::SeqCst);
@@ -114,4 +151,33 @@ fn late_runs(summary: &Summary, kept: &[LabRun]) -> LateRuns {
         }
     }
     late
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use flowsched_experiment::{Arguments, Source};
+
+    use super::*;
+
+    /// Four runs, each of which ends after 3 s.
+    const LONG: &str = "
+        until = \"3s\"
+        seeds = 2
+        topology = { kind = \"star\", hosts = 3, host_link = \"10Mbps\" }
+        workload = { sizes = \"fixed 10MB\", load = 0.5, flows = 10 }
+        scheme = [{ preset = \"dctcp\" }, { preset = \"tcp\" }]
+    ";
+
+    #[test]
+    fn runs_take_as_long_as_their_packets() {
+        let no_inputs = |_: &str| Err(io::ErrorKind::NotFound.into());
+        let read = |text| {
+            Experiment::parse(&Source::new("a.toml", text), &Arguments::default(), &no_inputs)
+        };
+        let experiment = read(LONG).unwrap();
+        let times = [0, 1, 4, 9].map(|done| time_of_rest(&experiment, done).as_secs());
+        assert_eq!(times, [12, 9, 0, 0]);
+    }
 }
