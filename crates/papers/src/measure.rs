@@ -249,7 +249,16 @@ impl Measure {
             .into_iter()
             .map(|step| self.logs_by_seed(kind, summary, step, baseline))
             .collect();
-        compared(kind, &mean_by_seed(&logs?)?.into_values().collect::<Vec<_>>())
+        let logs: Vec<f64> = mean_by_seed(&logs?)?.into_values().collect();
+        let has_ratios = logs.iter().all(|log| log.is_finite());
+        if kind != Kind::Order || has_ratios {
+            return compared(kind, &logs);
+        }
+        let ours = self.by_seed(kind, summary, points, &self.scheme)?;
+        let there = self.points_of_baseline(summary, points)?;
+        let theirs = self.by_seed(kind, summary, &there, baseline)?;
+        let pair = |(seed, own): (&u64, &f64)| Some((*own, *theirs.get(seed)?));
+        gap_of_means(&ours.iter().filter_map(pair).collect::<Vec<_>>())
     }
 
     /// The logarithm of each seed's ratio to the baseline.
@@ -360,6 +369,21 @@ fn compared(kind: Kind, logs: &[f64]) -> Option<Measured> {
     Some(Measured { figure: stated(change.change?), interval, extremes, seeds: logs.len() })
 }
 
+/// The gap between the means over seeds of our figure and the baseline's, given both figures of each seed. The
+/// interval is that of the seeds' differences. The gap is not finite if every figure of the baseline is 0 and not
+/// every figure of ours.
+fn gap_of_means(pairs: &[(f64, f64)]) -> Option<Measured> {
+    let of_baseline = pairs.iter().map(|(_, theirs)| theirs).sum::<f64>() / pairs.len() as f64;
+    let gap = |(ours, theirs): &(f64, f64)| match ours - theirs {
+        0.0 => 0.0,
+        difference => difference / of_baseline,
+    };
+    let gaps: Vec<f64> = pairs.iter().map(gap).collect();
+    let over = OverSeeds::of_differences(&gaps)?;
+    let extremes = extremes(gaps.iter().copied());
+    Some(Measured { figure: over.mean, interval: over.interval, extremes, seeds: gaps.len() })
+}
+
 #[cfg(test)]
 mod tests {
     use flowsched_experiment::results::RunSummary;
@@ -369,6 +393,16 @@ mod tests {
     use crate::kind::Bound;
     use crate::published::{Expected, Published, meets};
     use crate::verdict::Verdict;
+
+    fn any_order() -> impl Strategy<Value = Expected> {
+        prop::sample::select(vec![
+            Expected::Lower,
+            Expected::Higher,
+            Expected::NotHigher,
+            Expected::NotLower,
+            Expected::Alike,
+        ])
+    }
 
     proptest! {
         /// More seeds with the same spread make the interval narrower around the same middle.
@@ -424,17 +458,31 @@ mod tests {
             prop_assert_ne!(found(&[first, more].concat()), Some(Verdict::Reproduced));
         }
 
+        /// Figures of a seed may be 0, and then an order follows from the means.
+        #[test]
+        fn more_seeds_on_one_side_never_reproduce_an_order_of_means(
+            pairs in prop::collection::vec((0u8..5, 0u8..5), 2..16),
+            is_ours_more in any::<bool>(),
+            expected in any_order(),
+        ) {
+            let (least, most) = expected.gaps();
+            let figures = |(ours, theirs): &(u8, u8)| (f64::from(*ours), f64::from(*theirs));
+            let gap = |ours: f64, theirs: f64| if ours == theirs { 0.0 } else { ours / theirs - 1.0 };
+            let misses = |(ours, theirs): &(f64, f64)| match is_ours_more {
+                true => most.is_finite() && most <= gap(*ours, *theirs),
+                false => gap(*ours, *theirs) <= least,
+            };
+            let pairs: Vec<(f64, f64)> = pairs.iter().map(figures).filter(misses).collect();
+            let found = gap_of_means(&pairs)
+                .map(|one| Verdict::new(Kind::Order, None, Published::Order(expected), &one));
+            prop_assert_ne!(found, Some(Verdict::Reproduced));
+        }
+
         #[test]
         fn more_seeds_on_one_side_never_reproduce_an_order(
             side in prop::sample::select(vec![-1.0, 1.0]),
             logs in prop::collection::vec(0.0..6.0f64, 2..16),
-            expected in prop::sample::select(vec![
-                Expected::Lower,
-                Expected::Higher,
-                Expected::NotHigher,
-                Expected::NotLower,
-                Expected::Alike,
-            ]),
+            expected in any_order(),
         ) {
             let (least, most) = expected.gaps();
             let misses = |log: &f64| log.exp_m1() <= least || most <= log.exp_m1();
@@ -485,6 +533,43 @@ mod tests {
             }
         }
         summary
+    }
+
+    /// An order between `s` and `t`, whose figures in each seed are these.
+    fn order(expected: Expected, pairs: &[(f64, f64)]) -> (Verdict, Measured) {
+        let mut summary = Summary::default();
+        for (seed, (ours, theirs)) in (1..).zip(pairs) {
+            let run = |scheme: &str, figure: f64| RunSummary {
+                scheme: scheme.to_owned(),
+                seed,
+                complete: true,
+                application_throughput: Some(figure),
+                ..RunSummary::default()
+            };
+            summary.runs.extend([run("s", *ours), run("t", *theirs)]);
+        }
+        let text = "figure = \"application_throughput\"\nbaseline = \"t\"";
+        let found = measure(text).of_runs(Kind::Order, &summary).unwrap();
+        (Verdict::new(Kind::Order, None, Published::Order(expected), &found), found)
+    }
+
+    #[test]
+    fn an_order_without_ratios_follows_from_the_means() {
+        let (verdict, found) =
+            order(Expected::Higher, &[(1.0, 0.0), (1.0, 0.5), (0.5, 0.5), (1.0, 0.0), (1.0, 0.5)]);
+        assert_eq!(verdict, Verdict::Reproduced);
+        assert!((found.figure - 2.0).abs() < 1e-9, "the means are 0.9 and 0.3: {found:?}");
+        // Ours is less in every seed, and 0 in one.
+        let (verdict, found) = order(Expected::Higher, &[(0.0, 0.5), (0.1, 0.5), (0.1, 0.5)]);
+        assert_eq!((verdict, found.extremes), (Verdict::NotReproduced, Some((-1.0, -0.8))));
+        let mixed = [(1.0, 0.0), (0.0, 1.0), (0.5, 0.5)];
+        assert_eq!(order(Expected::Higher, &mixed).0, Verdict::Undecided);
+        assert_eq!(order(Expected::Alike, &[(0.0, 0.0), (0.0, 0.0)]).0, Verdict::Reproduced);
+        let (verdict, found) = order(Expected::Higher, &[(0.5, 0.0), (1.0, 0.0)]);
+        assert_eq!(verdict, Verdict::Undecided, "no gap to a mean of 0 is finite: {found:?}");
+        // With ratios in every seed, the gap is theirs.
+        let (_, found) = order(Expected::Higher, &[(1.0, 0.5), (1.0, 0.125)]);
+        assert!((found.figure - 3.0).abs() < 1e-9, "{found:?}");
     }
 
     fn measure(more: &str) -> Measure {

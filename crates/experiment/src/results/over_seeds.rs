@@ -6,17 +6,18 @@
 use super::distribution::mean;
 use super::student::half_width;
 
-/// The mean over seeds of a figure that is never negative, with its 95% confidence interval.
+/// The mean over seeds of a figure, with its 95% confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OverSeeds {
     /// The arithmetic mean.
     pub mean: f64,
-    /// The ends of the interval. `None` with one seed, or if all seeds give the same value.
+    /// The ends of the interval. `None` with one seed, and for figures that are never negative also if all seeds give
+    /// the same value.
     pub interval: Option<(f64, f64)>,
 }
 
 impl OverSeeds {
-    /// The mean of `values`, which has one value per seed. `None` if there are none. The interval
+    /// The mean of `values`, which has one value per seed and none below 0. `None` if there are none. The interval
     /// is Student's for the mean, carried to the log scale by the delta method: from `mean` divided
     /// by exp(t·s/mean) to `mean` multiplied by it, where s is the standard error.
     pub fn from_values(values: &[f64]) -> Option<OverSeeds> {
@@ -32,6 +33,14 @@ impl OverSeeds {
         let over = OverSeeds::from_values(values)?;
         let interval = over.interval.map(|(low, high)| (low, high.min(1.0)));
         Some(OverSeeds { interval, ..over })
+    }
+
+    /// The mean of values that may be negative, such as differences, with Student's interval. If all seeds give the
+    /// same value, both of its ends are this value.
+    pub fn of_differences(values: &[f64]) -> Option<OverSeeds> {
+        let (mean, half_width) = (mean(values)?, half_width(values));
+        let ends = half_width.is_finite().then_some((mean - half_width, mean + half_width));
+        Some(OverSeeds { mean, interval: ends })
     }
 }
 
@@ -75,6 +84,17 @@ mod tests {
         assert_eq!(OverSeeds::from_values(&[7.0, 7.0, 7.0]), Some(alone));
         assert_eq!(OverSeeds::from_values(&[0.0]).unwrap().interval, None);
         assert_eq!(OverSeeds::from_values(&[]), None);
+    }
+
+    #[test]
+    fn differences_may_be_negative() {
+        let over = OverSeeds::of_differences(&[-1.0, 0.0, 1.0]).unwrap();
+        let (low, high) = over.interval.unwrap();
+        // Student's t with two degrees of freedom is 4.303, and the standard error is the root of 1/3.
+        assert!((high - 4.303 / 3f64.sqrt()).abs() < 1e-3 && low == -high, "{low} {high}");
+        assert_eq!(OverSeeds::of_differences(&[0.5, 0.5]).unwrap().interval, Some((0.5, 0.5)));
+        assert_eq!(OverSeeds::of_differences(&[0.5]).unwrap().interval, None);
+        assert_eq!(OverSeeds::of_differences(&[]), None);
     }
 
     proptest! {
