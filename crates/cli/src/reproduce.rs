@@ -1,12 +1,13 @@
 //! `flowsched reproduce`: measures what the papers publish, and prints verdicts.
 
+mod drawings;
 #[cfg(feature = "lab")]
 mod in_lab;
 mod record;
 mod time_left;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -42,17 +43,26 @@ pub fn reproduce(wanted: &Reproduce) -> Result<(), Failure> {
     if wanted.explore {
         return explore_all(wanted, &claims, &asked);
     }
-    let summaries = run_all(wanted, &claims, studies_of(&asked))?;
+    let Results { summaries, folders } = run_all(wanted, &claims, studies_of(&asked))?;
     let scale = wanted.scale.to_string();
-    let rows: Vec<Row> = asked
-        .iter()
-        .flat_map(|claim| claim.values.iter().map(|value| (*claim, value)))
-        .map(|(claim, value)| Row::new(claim, value, &summaries, &scale))
-        .collect();
+    let values = asked.iter().flat_map(|claim| claim.values.iter().map(|value| (*claim, value)));
+    let rows = values.map(|(claim, value)| (Row::new(claim, value, &summaries, &scale), value));
     print(&match wanted.format {
-        Format::Json => record::record(rows, World::Simulator).to_json(),
-        Format::Table => as_table(&rows, textwrap::termwidth()),
+        Format::Json => {
+            let rows = rows.map(|(row, value)| drawings::with_drawings(row, value, &folders));
+            record::record(rows.collect::<Result<_, _>>()?, World::Simulator).to_json()
+        }
+        Format::Table => {
+            as_table(&rows.map(|(row, _)| row).collect::<Vec<_>>(), textwrap::termwidth())
+        }
     })
+}
+
+/// The summary of each study that was run, and the folder of its tables.
+#[derive(Default)]
+struct Results {
+    summaries: BTreeMap<Study, Summary>,
+    folders: BTreeMap<Study, PathBuf>,
 }
 
 /// Measures the claims under all readings of what their papers leave open.
@@ -68,7 +78,7 @@ fn explore_all(wanted: &Reproduce, claims: &Claims, asked: &[&Claim]) -> Result<
         return Err(Mistakes::from(Mistake::new(&place, "explore", problem)).into());
     }
     let needed = open.iter().flat_map(|claim| studies(claim)).collect();
-    let summaries = run_all(wanted, claims, needed)?;
+    let Results { summaries, .. } = run_all(wanted, claims, needed)?;
     let scale = wanted.scale.to_string();
     let explored: Vec<Vec<Explored>> = open
         .iter()
@@ -129,12 +139,12 @@ fn scale_of(study: &Study, in_lab: bool, asked: &[&Claim], recorded: &Tables) ->
     }
 }
 
-/// Runs every study once, and returns the summaries.
+/// Runs every study once, and returns the results.
 fn run_all(
     wanted: &Reproduce,
     claims: &Claims,
     mut studies: Vec<Study>,
-) -> Result<BTreeMap<Study, Summary>, Failure> {
+) -> Result<Results, Failure> {
     studies.sort_unstable();
     studies.dedup();
     let threads = threads(wanted.threads);
@@ -154,17 +164,17 @@ fn run_all(
     let experiments = studies.iter().map(look_at).collect::<Result<Vec<_>, Mistakes>>()?;
     let mut time_left = TimeLeft::new(experiments.iter().map(|(.., takes)| *takes));
     let started = Instant::now();
-    let mut summaries = BTreeMap::new();
+    let mut results = Results::default();
     for (place, (study, (experiment, known, takes))) in studies.iter().zip(experiments).enumerate()
     {
         let name = &study.experiment;
         let left = time_left.after(started.elapsed());
         say(&format!("experiment {} of {}: {name}{left}", place + 1, studies.len()));
         time_left.has_done(takes);
+        let dir = store.folder_of(name, &experiment);
         let summary = match known {
             Some(summary) => summary,
             None => {
-                let dir = store.folder_of(name, &experiment);
                 progress.finished_flows.store(0, Ordering::SeqCst);
                 complete(Path::new(name), experiment, &dir, &progress, threads)?
             }
@@ -172,8 +182,9 @@ fn run_all(
         if progress.stop.load(Ordering::SeqCst) {
             return Err(Failure::ReproductionInterrupted);
         }
-        summaries.insert(study.clone(), summary);
+        results.summaries.insert(study.clone(), summary);
+        results.folders.insert(study.clone(), dir);
     }
     interrupts.simulations_ended();
-    Ok(summaries)
+    Ok(results)
 }

@@ -52,6 +52,14 @@ kind = "value"
 published = 0
 measure = { experiment = "small", figure = "drops", scheme = "dctcp" }
 lab = { experiment = "lab-small", figure = "drops", scheme = "dctcp" }
+[[claim.value.drawn]]
+title = "Figure 2a"
+of = { over_time = "utilisation" }
+links = "card: host 0 to switch 0"
+[[claim.value.drawn]]
+title = "Figure 2b"
+of = { distribution = "fct_ratio" }
+schemes = ["pias"]
 [[claim.value]]
 name = "elsewhere"
 published = 7
@@ -121,8 +129,50 @@ fn every_value_has_a_row_with_a_verdict() {
     let schemes: Vec<_> = schemes.iter().map(|curve| curve["scheme"].as_str().unwrap()).collect();
     assert_eq!(schemes, ["pias", "dctcp"]);
     assert_eq!(rows[2].get("schemes"), None, "nothing is compared");
+    assert_eq!(rows[0].get("drawings"), None, "the claim names none");
+    let [over_time, ratios] = &rows[2]["drawings"].as_array().unwrap()[..] else { panic!() };
+    assert_eq!(over_time["title"], "Figure 2a");
+    assert_eq!(over_time["curves"][0]["name"], "card");
+    assert_eq!(ratios["of"], serde_json::json!({ "distribution": "fct_ratio" }));
+    assert_eq!(ratios["curves"][0]["name"], "pias / dctcp");
     assert_eq!(rows[3]["reason"], "nobody has the trace");
     assert_eq!(rows[3]["measured"], Value::Null);
+}
+
+#[test]
+fn a_page_draws_what_the_tables_have() {
+    let place = repository();
+    let done = place.flowsched(AS_JSON);
+    let pages = |table: &str| {
+        let _ = fs::create_dir(place.path("papers/measured"));
+        place.write("papers/measured/paper.json", table);
+        let done = place.flowsched(&["pages", "."]);
+        assert_eq!(done.status, Some(0), "{}", done.errors);
+        fs::read_to_string(place.path("pias.md")).unwrap()
+    };
+    let page = pages(&done.output);
+    for words in [">Figure 2a<", ">Figure 2b<", ">pias / dctcp<", ">Share of flows<"] {
+        assert_eq!(page.matches(words).count(), 1, "{words}: {page}");
+    }
+    let mut earlier = Recorded::from_json(&done.output).unwrap();
+    earlier.claims.iter_mut().for_each(|row| row.drawings.clear());
+    assert!(!pages(&earlier.to_json()).contains("Figure 2"));
+}
+
+#[test]
+fn a_drawing_of_no_port_is_refused() {
+    let place = repository();
+    place.write("papers/claims.toml", &CLAIMS.replace("card: host 0", "card: host 9"));
+    let refused = place.flowsched(AS_JSON);
+    assert_eq!(refused.status, Some(2), "{}", refused.errors);
+    let problem = "pias.hops: \"Figure 2a\" cannot be drawn: `dctcp` has fewer than two samples of host 9 to switch 0.";
+    assert!(
+        refused.errors.split_whitespace().collect::<Vec<_>>().join(" ").contains(problem),
+        "{}",
+        refused.errors
+    );
+    let as_table = ["reproduce", "--scale", "paper", "--seeds", "4"];
+    assert_eq!(place.flowsched(&as_table).status, Some(0), "a table draws nothing");
 }
 
 #[test]
