@@ -29,7 +29,7 @@ fn number(host: HostId) -> u8 {
 }
 
 fn host(number: u8) -> Option<HostId> {
-    number.checked_sub(1).map(|host| HostId(host.into()))
+    number.checked_sub(1).map(|host| HostId(host.into())).filter(|host| host.0 < MOST_HOSTS)
 }
 
 /// A host's Ethernet address.
@@ -85,6 +85,8 @@ mod tests {
         }
         assert_eq!(host_with_ip(Ipv4Addr::new(10, 99, 0, 0).into()), None);
         assert_eq!(host_with_ip(Ipv4Addr::new(10, 98, 0, 1).into()), None);
+        assert_eq!(host_with_ip(Ipv4Addr::new(10, 99, 0, MOST_HOSTS as u8 + 1).into()), None);
+        assert_eq!(host_with_mac(SWITCH_MAC), None);
         assert_eq!(host_with_mac([0xff; 6]), None);
     }
 }
