@@ -12,13 +12,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use flowsched_experiment::results::{Summary, World};
+use flowsched_experiment::results::World;
 use flowsched_experiment::{Mistake, Mistakes, Place};
 use flowsched_papers::{
-    CLAIMS, Claim, Claims, Explored, Repository, Resolved, Row, Scale, Study, Tables, as_table,
-    as_text, explanation, explore, parameters, studies, studies_in_lab, studies_of,
+    CLAIMS, Claim, Claims, Explored, Repository, Resolved, Row, Runs, RunsOfStudies, Scale, Study,
+    Tables, as_table, as_text, explanation, explore, parameters, studies, studies_in_lab,
+    studies_of,
 };
-use flowsched_run::{Progress, Store};
+use flowsched_run::{Progress, Store, experiment_hash};
 
 use crate::arguments::{Format, Reproduce};
 use crate::failure::Failure;
@@ -43,10 +44,10 @@ pub fn reproduce(wanted: &Reproduce) -> Result<(), Failure> {
     if wanted.explore {
         return explore_all(wanted, &claims, &asked);
     }
-    let Results { summaries, folders } = run_all(wanted, &claims, studies_of(&asked))?;
+    let Results { runs, folders } = run_all(wanted, &claims, studies_of(&asked))?;
     let scale = wanted.scale.to_string();
     let values = asked.iter().flat_map(|claim| claim.values.iter().map(|value| (*claim, value)));
-    let rows = values.map(|(claim, value)| (Row::new(claim, value, &summaries, &scale), value));
+    let rows = values.map(|(claim, value)| (Row::new(claim, value, &runs, &scale), value));
     print(&match wanted.format {
         Format::Json => {
             let rows = rows.map(|(row, value)| drawings::with_drawings(row, value, &folders));
@@ -58,10 +59,10 @@ pub fn reproduce(wanted: &Reproduce) -> Result<(), Failure> {
     })
 }
 
-/// The summary of each study that was run, and the folder of its tables.
+/// The runs of each study, and the folder of their tables.
 #[derive(Default)]
 struct Results {
-    summaries: BTreeMap<Study, Summary>,
+    runs: RunsOfStudies,
     folders: BTreeMap<Study, PathBuf>,
 }
 
@@ -78,12 +79,12 @@ fn explore_all(wanted: &Reproduce, claims: &Claims, asked: &[&Claim]) -> Result<
         return Err(Mistakes::from(Mistake::new(&place, "explore", problem)).into());
     }
     let needed = open.iter().flat_map(|claim| studies(claim)).collect();
-    let Results { summaries, .. } = run_all(wanted, claims, needed)?;
+    let Results { runs, .. } = run_all(wanted, claims, needed)?;
     let scale = wanted.scale.to_string();
     let explored: Vec<Vec<Explored>> = open
         .iter()
         .flat_map(|claim| claim.values.iter().map(|value| (*claim, value)))
-        .map(|(claim, value)| explore(claim, value, &summaries, &scale))
+        .map(|(claim, value)| explore(claim, value, &runs, &scale))
         .filter(|variants| !variants.is_empty())
         .collect();
     print(&match wanted.format {
@@ -114,28 +115,38 @@ pub fn explain(id: &str) -> Result<(), Failure> {
     let simulated = studies_of(&asked).into_iter().map(|study| (study, false));
     let in_lab = studies_in_lab(&asked).into_iter().map(|study| (study, true));
     for (study, in_lab) in simulated.chain(in_lab) {
-        let scale = scale_of(&study, in_lab, &asked, &recorded);
-        let experiment = repository.experiment(&study, scale, None)?;
-        resolved.push(Resolved { study, scale, in_lab, text: experiment.resolved().to_owned() });
+        let (scale, seeds) = size_of(&study, in_lab, &asked, &recorded);
+        let experiment = repository.experiment(&study, scale, seeds)?;
+        let (text, hash) = (experiment.resolved().to_owned(), experiment_hash(&experiment));
+        resolved.push(Resolved { study, scale, in_lab, text, hash });
     }
     text.push_str(&parameters(&resolved));
     print(&text)
 }
 
-/// The scale at which the tables have the values of a study; the paper's if they do not have them.
-fn scale_of(study: &Study, in_lab: bool, asked: &[&Claim], recorded: &Tables) -> Scale {
+/// The scale and the number of seeds with which the tables have the values of a study. If they do not have them, these
+/// are the paper's scale and the seeds of the study's file.
+fn size_of(
+    study: &Study,
+    in_lab: bool,
+    asked: &[&Claim],
+    recorded: &Tables,
+) -> (Scale, Option<u64>) {
     let values = asked.iter().flat_map(|claim| claim.values.iter().map(|value| (*claim, value)));
     let measured = values.filter(|(_, value)| {
         let measure = if in_lab { &value.lab } else { &value.measure };
         measure.as_ref().is_some_and(|measure| measure.study() == *study)
     });
-    let mut rows = measured.filter_map(|(claim, value)| match in_lab {
+    let rows = measured.filter_map(|(claim, value)| match in_lab {
         true => recorded.in_lab(&claim.id, &value.name),
-        false => recorded.row(&claim.id, &value.name),
+        false => recorded.row(&claim.id, &value.name).filter(|row| !row.is_in_lab()),
     });
-    match rows.any(|row| row.scale.ends_with(&Scale::Quick.to_string())) {
-        true => Scale::Quick,
-        false => Scale::Paper,
+    let rows: Vec<&Row> = rows.collect();
+    let is_quick = |row: &&&Row| row.scale.ends_with(&Scale::Quick.to_string());
+    let seeds = |row: &&Row| row.seeds.map(|seeds| seeds as u64);
+    match rows.iter().find(is_quick) {
+        Some(row) => (Scale::Quick, seeds(row)),
+        None => (Scale::Paper, rows.first().and_then(seeds)),
     }
 }
 
@@ -172,6 +183,7 @@ fn run_all(
         say(&format!("experiment {} of {}: {name}{left}", place + 1, studies.len()));
         time_left.has_done(takes);
         let dir = store.folder_of(name, &experiment);
+        let experiment_hash = experiment_hash(&experiment);
         let summary = match known {
             Some(summary) => summary,
             None => {
@@ -182,7 +194,7 @@ fn run_all(
         if progress.stop.load(Ordering::SeqCst) {
             return Err(Failure::ReproductionInterrupted);
         }
-        results.summaries.insert(study.clone(), summary);
+        results.runs.insert(study.clone(), Runs { summary, experiment_hash });
         results.folders.insert(study.clone(), dir);
     }
     interrupts.simulations_ended();

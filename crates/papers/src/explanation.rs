@@ -31,6 +31,9 @@ pub fn explanation(claim: &Claim, rows: &[Row]) -> String {
                 format!("measured {}", row.scale_in_words())
             };
             let _ = writeln!(text, "    {how}: {figure}, {verdict}");
+            if let Some(hash) = &row.experiment_hash {
+                let _ = writeln!(text, "      from the experiment with the hash {hash}");
+            }
         }
     }
     for open in &claim.assumptions {
@@ -52,6 +55,8 @@ pub struct Resolved {
     pub in_lab: bool,
     /// All of its parameters.
     pub text: String,
+    /// The hash of the experiment, as in the rows that it gives.
+    pub hash: String,
 }
 
 /// The parameters of the experiments that measure a claim. Lists all of them the first time that a file is used, and
@@ -59,7 +64,7 @@ pub struct Resolved {
 pub fn parameters(resolved: &[Resolved]) -> String {
     let mut text = String::new();
     let mut first: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for Resolved { study, scale, in_lab, text: all } in resolved {
+    for Resolved { study, scale, in_lab, text: all, hash } in resolved {
         let _ =
             write!(text, "\nParameters of experiments/{}.toml at {scale} scale", study.experiment);
         if *in_lab {
@@ -68,6 +73,7 @@ pub fn parameters(resolved: &[Resolved]) -> String {
         if !study.set.is_empty() {
             let _ = write!(text, " with {}", pairs(&study.set));
         }
+        let _ = write!(text, ", hash {hash}");
         match first.get(study.experiment.as_str()) {
             None => {
                 let _ = write!(text, ":\n{all}");
@@ -149,6 +155,7 @@ mod tests {
             scale,
             in_lab,
             text: text.to_owned(),
+            hash: format!("{:04}", text.len()),
         };
         let resolved = [
             resolved(study("fig1", &[]), Scale::Quick, false, "load = 0.5\nseeds = 5\n"),
@@ -160,9 +167,9 @@ mod tests {
             ),
             resolved(study("fig2", &[]), Scale::Paper, true, "load = 0.5\n"),
         ];
-        let expected = "\nParameters of experiments/fig1.toml at quick scale:\nload = 0.5\nseeds = 5\n\
-                        \nParameters of experiments/fig1.toml at quick scale with load = 0.8, where they differ:\nload = 0.8\n\
-                        \nParameters of experiments/fig2.toml at paper scale with real packets (needs `--lab`):\nload = 0.5\n";
+        let expected = "\nParameters of experiments/fig1.toml at quick scale, hash 0021:\nload = 0.5\nseeds = 5\n\
+                        \nParameters of experiments/fig1.toml at quick scale with load = 0.8, hash 0021, where they differ:\nload = 0.8\n\
+                        \nParameters of experiments/fig2.toml at paper scale with real packets (needs `--lab`), hash 0011:\nload = 0.5\n";
         assert_eq!(parameters(&resolved), expected);
     }
 }

@@ -1,15 +1,14 @@
 //! What the readings of a paper change: the row of every variant, and how far each reading moves
 //! the figure.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use flowsched_experiment::results::Summary;
 use serde::{Deserialize, Serialize};
 
 use crate::assumption::{Assumption, Reading, Variant, under, variants};
 use crate::claim::{Claim, ClaimedValue};
 use crate::row::Row;
+use crate::runs::RunsOfStudies;
 use crate::setting::Study;
 use crate::share::Share;
 use crate::verdict::Verdict;
@@ -40,13 +39,13 @@ pub fn studies(claim: &Claim) -> Vec<Study> {
 pub fn explore(
     claim: &Claim,
     value: &ClaimedValue,
-    summaries: &BTreeMap<Study, Summary>,
+    runs: &RunsOfStudies,
     scale: &str,
 ) -> Vec<Explored> {
     let row_under = |variant: &Variant<'_>| match (&value.measure, &value.share) {
         (Some(measure), _) => {
             let (kind, other) = under(variant, claim.kind, measure);
-            Some(Row::under(claim, value, kind, Some(&other), summaries, scale))
+            Some(Row::under(claim, value, kind, Some(&other), runs, scale))
         }
         (_, Some(share)) => {
             let read =

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use flowsched_experiment::results::Summary;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::claim::{Claim, ClaimedValue, Claims};
@@ -13,6 +12,7 @@ use crate::late::LateRuns;
 use crate::measure::Measure;
 use crate::measured::Measured;
 use crate::published::Published;
+use crate::runs::RunsOfStudies;
 use crate::setting::Study;
 use crate::share::Share;
 use crate::verdict::Verdict;
@@ -58,6 +58,10 @@ pub struct Row {
     pub seeds: Option<usize>,
     /// The cost of the runs that the figure is from, in seconds of one processor.
     pub cpu_s: Option<f64>,
+    /// The hash of the experiment whose runs the figure is from, with all its values and input files; `None` in
+    /// tables that were recorded without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment_hash: Option<String>,
     /// The figure along the sweep of its experiment, if it is a figure of single points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<Curve>,
@@ -76,19 +80,14 @@ fn both<'de, D: Deserializer<'de>>(ends: D) -> Result<Option<(f64, f64)>, D::Err
 }
 
 impl Row {
-    /// The row of a claim's value, given the summaries of the runs.
-    pub fn new(
-        claim: &Claim,
-        value: &ClaimedValue,
-        summaries: &BTreeMap<Study, Summary>,
-        scale: &str,
-    ) -> Row {
+    /// The row of a claim's value, given the runs.
+    pub fn new(claim: &Claim, value: &ClaimedValue, runs: &RunsOfStudies, scale: &str) -> Row {
         if let Some(share) = &value.share {
             return Row::of_share(claim, value, share, scale);
         }
         let measure = value.measure.as_ref();
-        let row = Row::under(claim, value, claim.kind, measure, summaries, scale);
-        row.with_curves(measure, summaries)
+        let row = Row::under(claim, value, claim.kind, measure, runs, scale);
+        row.with_curves(measure, runs)
     }
 
     /// The row of a value that is a share of small flows.
@@ -110,13 +109,13 @@ impl Row {
     pub fn in_lab(
         claim: &Claim,
         value: &ClaimedValue,
-        summaries: &BTreeMap<Study, Summary>,
+        runs: &RunsOfStudies,
         late: &BTreeMap<Study, LateRuns>,
         scale: &str,
     ) -> Row {
         let measure = value.lab.as_ref();
-        let row = Row::under(claim, value, claim.kind, measure, summaries, scale);
-        let row = row.with_curves(measure, summaries);
+        let row = Row::under(claim, value, claim.kind, measure, runs, scale);
+        let row = row.with_curves(measure, runs);
         let lateness = measure.and_then(|one| late.get(&one.study())?.of(&one.schemes()));
         match lateness {
             Some(reason) => Row { verdict: Verdict::Undecided, reason: Some(reason), ..row },
@@ -130,10 +129,11 @@ impl Row {
         value: &ClaimedValue,
         kind: Kind,
         measure: Option<&Measure>,
-        summaries: &BTreeMap<Study, Summary>,
+        runs: &RunsOfStudies,
         scale: &str,
     ) -> Row {
-        let run = measure.and_then(|one| Some((one, summaries.get(&one.study())?)));
+        let study = measure.and_then(|one| runs.get(&one.study()));
+        let run = measure.zip(study.map(|one| &one.summary));
         let measured = run.and_then(|(one, summary)| one.of_runs(kind, summary));
         let verdict = match (value.published, &measured) {
             (Some(published), Some(found)) => {
@@ -163,14 +163,15 @@ impl Row {
             scale: scale.to_owned(),
             seeds: measured.map(|one| one.seeds),
             cpu_s: run.map(|(_, summary)| summary.runs.iter().map(|run| run.cpu_s).sum()),
+            experiment_hash: study.map(|one| one.experiment_hash.clone()),
             curve: None,
             schemes: Vec::new(),
             drawings: Vec::new(),
         }
     }
 
-    fn with_curves(self, measure: Option<&Measure>, summaries: &BTreeMap<Study, Summary>) -> Row {
-        let run = measure.and_then(|one| Some((one, summaries.get(&one.study())?)));
+    fn with_curves(self, measure: Option<&Measure>, runs: &RunsOfStudies) -> Row {
+        let run = measure.and_then(|one| Some((one, &runs.get(&one.study())?.summary)));
         let Some((measure, summary)) = run else { return self };
         let is_number = self.published.and_then(Published::ends).is_some();
         let curve = if is_number { measure.curve(self.kind, summary) } else { None };
@@ -353,6 +354,7 @@ impl Row {
             scale: String::new(),
             seeds: None,
             cpu_s: None,
+            experiment_hash: None,
             curve: None,
             schemes: Vec::new(),
             drawings: Vec::new(),

@@ -84,7 +84,7 @@ pub use simulation::{Simulator, no_packets};
 #[doc(hidden)]
 pub use size::{Size, TooLarge};
 #[doc(hidden)]
-pub use store::{Entry, Store, finished};
+pub use store::{Entry, Store, experiment_hash, finished};
 #[doc(hidden)]
 pub use work::Work;
 

@@ -6,6 +6,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -172,11 +173,26 @@ pub fn finished(dir: &Path, experiment: &Experiment, program: &Program) -> Optio
     is_done.then(|| summary.clone())
 }
 
-/// The key of the resolved experiment, its inputs and the program's version (FNV-1a).
+/// The key of the resolved experiment, its inputs and the program's version.
 fn key(experiment: &Experiment, program: &Program) -> u64 {
-    let inputs = experiment.inputs.iter().map(|input| input.source.text.as_str());
     let texts = [experiment.resolved(), &program.version, &program.commit];
-    texts.into_iter().chain(inputs).fold(0xcbf2_9ce4_8422_2325, |hash, text| {
+    fnv(texts.into_iter().chain(inputs(experiment)))
+}
+
+/// The hash of the resolved experiment and its inputs. It is the same for every version of the program that resolves
+/// the experiment to the same values.
+pub fn experiment_hash(experiment: &Experiment) -> String {
+    let texts = iter::once(experiment.resolved()).chain(inputs(experiment));
+    format!("{:016x}", fnv(texts))
+}
+
+fn inputs(experiment: &Experiment) -> impl Iterator<Item = &str> {
+    experiment.inputs.iter().map(|input| input.source.text.as_str())
+}
+
+/// The FNV-1a hash of the texts.
+fn fnv<'a>(texts: impl Iterator<Item = &'a str>) -> u64 {
+    texts.fold(0xcbf2_9ce4_8422_2325, |hash, text| {
         let bytes = text.bytes().chain([0xff]);
         bytes.fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
     })
@@ -235,6 +251,23 @@ mod tests {
         assert!(store.finished("a", &experiment(0.5)).is_some());
         assert!(store.finished("a", &experiment(0.6)).is_none());
         assert!(Store::new(dir.path(), program("2")).finished("a", &experiment(0.5)).is_none());
+    }
+
+    #[test]
+    fn the_hash_of_an_experiment_depends_on_its_values_and_inputs() {
+        let hash = |load| experiment_hash(&experiment(load));
+        assert_eq!(hash(0.5), hash(0.5));
+        assert_ne!(hash(0.5), hash(0.6));
+        let trace = |text: &str| {
+            let file = "topology = { kind = \"star\", hosts = 3 }\nworkload = { trace = \"flows.csv\" }\n\
+                        scheme = [{ preset = \"dctcp\" }]\n";
+            let open = |name: &str| Ok(Source { name: name.to_owned(), text: text.to_owned() });
+            let source = Source::new("a.toml", file);
+            experiment_hash(&Experiment::parse(&source, &Arguments::default(), &open).unwrap())
+        };
+        let flows = "start_s,src,dst,size_bytes\n0,0,1,1000\n";
+        assert_eq!(trace(flows), trace(flows));
+        assert_ne!(trace(flows), trace(&flows.replace("1000", "2000")));
     }
 
     #[test]

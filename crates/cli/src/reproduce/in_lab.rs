@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 
 use flowsched_experiment::results::{LabRun, RunKey, Summary, World, runs_left};
 use flowsched_experiment::{Experiment, Mistake, Mistakes, Place};
-use flowsched_papers::{CLAIMS, Claim, LateRuns, Repository, Row, Study, as_table, studies_in_lab};
-use flowsched_run::{Progress, Store};
+use flowsched_papers::{
+    CLAIMS, Claim, LateRuns, Repository, Row, Runs, RunsOfStudies, Study, as_table, studies_in_lab,
+};
+use flowsched_run::{Progress, Store, experiment_hash};
 
 use super::record;
 use super::time_left::TimeLeft;
@@ -29,10 +31,10 @@ use crate::signals::Interrupts;
 /// moment.
 const TRIES: NonZeroU32 = NonZeroU32::new(3).unwrap();
 
-/// The measurements: the summary of each study, and the runs that decide nothing.
+/// The measurements: the runs of each study, and the runs that decide nothing.
 #[derive(Default)]
 struct Measured {
-    summaries: BTreeMap<Study, Summary>,
+    runs: RunsOfStudies,
     late: BTreeMap<Study, LateRuns>,
 }
 
@@ -50,12 +52,12 @@ pub fn reproduce(wanted: &Reproduce, asked: &[&Claim]) -> Result<(), Failure> {
         );
         return Err(refused("--lab", problem));
     }
-    let Measured { summaries, late } = run_all(wanted, &studies)?;
+    let Measured { runs, late } = run_all(wanted, &studies)?;
     let scale = format!("lab, {}", wanted.scale);
     let values = asked.iter().flat_map(|claim| claim.values.iter().map(|value| (*claim, value)));
     let rows: Vec<Row> = values
         .filter(|(_, value)| value.lab.is_some())
-        .map(|(claim, value)| Row::in_lab(claim, value, &summaries, &late, &scale))
+        .map(|(claim, value)| Row::in_lab(claim, value, &runs, &late, &scale))
         .collect();
     print(&match wanted.format {
         Format::Json => record::record(rows, World::Lab).to_json(),
@@ -121,6 +123,7 @@ fn run_all(wanted: &Reproduce, studies: &[Study]) -> Result<Measured, Failure> {
         let left = time_left.after(started.elapsed());
         say(&format!("experiment {} of {}: {name}{left}", place + 1, studies.len()));
         time_left.has_done(takes);
+        let experiment_hash = experiment_hash(&experiment);
         let summary = match known {
             Some(summary) => summary,
             None => {
@@ -134,7 +137,7 @@ fn run_all(wanted: &Reproduce, studies: &[Study]) -> Result<Measured, Failure> {
             return Err(Failure::ReproductionInterrupted);
         }
         measured.late.insert(study.clone(), late_runs(&summary, &conduct::read(&dir)));
-        measured.summaries.insert(study.clone(), summary);
+        measured.runs.insert(study.clone(), Runs { summary, experiment_hash });
     }
     interrupts.simulations_ended();
     Ok(measured)

@@ -284,17 +284,46 @@ fn verdicts_follow_from_the_claims_whatever_the_tables_say() {
 }
 
 #[test]
+fn a_row_has_the_hash_of_its_experiment() {
+    let place = repository();
+    let measured = |command: &[&str]| rows(&place.flowsched(command).output);
+    let table = place.flowsched(AS_JSON).output;
+    let found = rows(&table);
+    let hash = found[0]["experiment_hash"].as_str().unwrap();
+    assert_eq!(found[2]["experiment_hash"], hash, "both values are from the same experiment");
+    assert_eq!(found[1].get("experiment_hash"), None, "nothing was run");
+    assert_eq!(measured(&[AS_JSON, &["--out", "elsewhere"]].concat())[0], found[0]);
+    let of_reading = place.flowsched(&[AS_JSON, &["pias.small", "--explore"]].concat()).output;
+    let all: Value = serde_json::from_str(&of_reading).unwrap();
+    let variants = all["explored"][0].as_array().unwrap();
+    let is_same = |variant: &Value| variant["experiment_hash"] == hash;
+    assert!(variants.iter().all(is_same), "the reading sets what the experiment has: {of_reading}");
+
+    fs::create_dir(place.path("papers/measured")).unwrap();
+    place.write("papers/measured/paper.json", &table);
+    let explained = || place.flowsched(&["explain", "pias.hops"]).output;
+    let of_row = format!("from the experiment with the hash {hash}\n");
+    let of_experiment =
+        format!("Parameters of experiments/small.toml at paper scale, hash {hash}:\n");
+    let text = explained();
+    assert!(text.contains(&of_row) && text.contains(&of_experiment), "{text}");
+    place.write("experiments/small.toml", &SMALL.replace("flows = 50", "flows = 2999"));
+    let text = explained();
+    assert!(text.contains(&of_row) && !text.contains(&of_experiment), "{text}");
+}
+
+#[test]
 fn claims_are_explained_and_unknown_ones_refused() {
     let place = repository();
     let text = place.flowsched(&["explain", "pias.hops"]).output;
     assert!(text.contains("experiments/small.toml, drops of dctcp"), "{text}");
     assert!(text.contains("not run: nobody has the trace"), "{text}");
     assert!(text.contains("The paper: \"few packets drop\""), "{text}");
-    assert!(text.contains("Parameters of experiments/small.toml at paper scale:\n"), "{text}");
+    assert!(text.contains("Parameters of experiments/small.toml at paper scale, hash "), "{text}");
     assert!(text.contains("\nrto_min = \""), "{text}");
     let in_lab = "with real packets (`--lab`): experiments/lab-small.toml, drops of dctcp";
     assert!(text.contains(in_lab), "{text}");
-    let in_lab = "Parameters of experiments/lab-small.toml at paper scale with real packets (needs `--lab`):\n";
+    let in_lab = "Parameters of experiments/lab-small.toml at paper scale with real packets (needs `--lab`), hash ";
     assert!(text.contains(in_lab), "{text}");
     let other = CLAIMS.replace("scheme = \"dctcp\" }\nlab", "scheme = \"tcp\" }\nlab");
     place.write("papers/claims.toml", &other);

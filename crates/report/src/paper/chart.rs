@@ -153,6 +153,7 @@ mod tests {
             scale: "quick".to_owned(),
             seeds: Some(5),
             cpu_s: None,
+            experiment_hash: None,
             curve: None,
             schemes: Vec::new(),
             drawings: Vec::new(),

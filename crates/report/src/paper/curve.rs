@@ -290,6 +290,7 @@ mod tests {
             scale: "quick".to_owned(),
             seeds: Some(5),
             cpu_s: None,
+            experiment_hash: None,
             schemes: Vec::new(),
             drawings: Vec::new(),
             curve: Some(Curve {
