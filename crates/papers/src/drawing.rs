@@ -1,6 +1,7 @@
 //! Drawings: curves of a paper's figure, taken from the tables of the runs, as a row records them.
 //!
-//! What lives here: reading the tables into curves of few points. What may not: drawing, and figures that summaries have.
+//! What lives here: reading the tables into curves of few points. What may not: drawing, and figures that summaries
+//! have.
 
 mod distribution;
 mod error;

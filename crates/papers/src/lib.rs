@@ -6,8 +6,8 @@
 //! hand.
 //!
 //! What lives here: claims, reading them and their experiments from flowsched's repository, figures of
-//! finished runs, curves from the tables of runs, verdicts, and their texts for a terminal. What may not: running experiments,
-//! printing, and drawing.
+//! finished runs, curves from the tables of runs, verdicts, and their texts for a terminal. What may not:
+//! running experiments, printing, and drawing.
 
 mod assumption;
 mod claim;

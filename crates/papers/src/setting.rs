@@ -16,7 +16,8 @@ pub struct Study {
     pub set: Setting,
 }
 
-/// Whether the keys have these values at the point. A setting may have several values of a key, with commas between them.
+/// Whether the keys have these values at the point. A setting may have several values of a key, with commas between
+/// them.
 pub(crate) fn has_values(point: &Point, setting: &Setting) -> bool {
     let is_one_of = |values: &str, found: &str| values.split(',').any(|value| value == found);
     setting.iter().all(|(key, values)| point.get(key).is_some_and(|found| is_one_of(values, found)))
