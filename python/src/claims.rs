@@ -1,11 +1,10 @@
 //! The papers' claims, measured.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use flowsched_papers::{Claim, Repository, Row, Scale, as_table, studies_of};
-use flowsched_run::{Store, program};
+use flowsched_papers::{Claim, Repository, Row, Runs, RunsOfStudies, Scale, as_table, studies_of};
+use flowsched_run::{Store, experiment_hash, program};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
@@ -34,13 +33,14 @@ pub(crate) fn reproduce(
     let scale = if is_paper_scale { Scale::Paper } else { Scale::Quick };
     let store = Store::new(&out, program(""));
     let studies = studies_of(&asked);
-    let mut summaries = BTreeMap::new();
+    let mut runs = RunsOfStudies::new();
     for (place, study) in studies.iter().enumerate() {
         let name = &study.experiment;
         before.call1(py, (place + 1, studies.len(), name))?;
         let experiment = py
             .detach(|| repository.experiment(study, scale, seeds))
             .map_err(|found| errors::mistakes(&found))?;
+        let experiment_hash = experiment_hash(&experiment);
         let summary = match store.finished(name, &experiment) {
             Some(summary) => summary,
             None => {
@@ -64,11 +64,11 @@ pub(crate) fn reproduce(
                 })?
             }
         };
-        summaries.insert(study.clone(), summary);
+        runs.insert(study.clone(), Runs { summary, experiment_hash });
     }
     let scale = scale.to_string();
     let values = asked.iter().flat_map(|claim| claim.values.iter().map(move |v| (*claim, v)));
     let rows: Vec<Row> =
-        values.map(|(claim, value)| Row::new(claim, value, &summaries, &scale)).collect();
+        values.map(|(claim, value)| Row::new(claim, value, &runs, &scale)).collect();
     Ok((json::text(&rows)?, as_table(&rows, width)))
 }
