@@ -53,6 +53,7 @@ mod probe_writer;
 mod probed;
 mod program;
 mod query;
+mod queue_watch;
 mod read;
 mod record;
 mod run_folder;
@@ -93,6 +94,7 @@ pub use port_watch::PortFigures;
 pub use probed::{ProbedFlow, ProbedFlows, ProbedPort, ProbedPorts};
 pub use program::{Program, World};
 pub(crate) use query::query_us;
+pub use queue_watch::QueueWatch;
 pub use read::FlowsOfRun;
 pub use record::{
     FlowRow, OverheadRecord, PacketCounters, PortRecord, PortRow, PortsOfRun, RunKey, Schedule,

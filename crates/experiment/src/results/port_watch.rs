@@ -1,11 +1,8 @@
 //! Computes figures of ports while samples pass. Memory grows with the number of ports, not with
 //! time.
 
-use std::collections::BTreeMap;
-
-use flowsched_units::Time;
-
 use super::link::LinkMeter;
+use super::queue_watch::QueueWatch;
 use super::run_start::RunStart;
 use super::utilisation::UtilisationMeter;
 use super::{Distribution, LinkFigures, PortRow};
@@ -26,12 +23,7 @@ pub struct PortFigures {
 /// Examines each sample once.
 #[derive(Clone, Debug)]
 pub(super) struct PortWatch {
-    is_switch: Vec<bool>,
-    /// The time span in which queues count: from the first start to the last if start times are random,
-    /// otherwise to the end of the run.
-    window: Option<(Time, Time)>,
-    /// The number of samples for each number of bytes in the queue.
-    waiting: BTreeMap<u64, u64>,
+    queues: QueueWatch,
     utilisation: UtilisationMeter,
     links: Vec<LinkMeter>,
     /// The last sample of each port.
@@ -42,17 +34,11 @@ impl PortWatch {
     /// Prepares the figures of a run that begins like this.
     pub(super) fn new(start: &RunStart) -> PortWatch {
         let RunStart { ports, arrivals, random_starts, load_ports, links, .. } = start;
-        let window = match random_starts {
-            true => *arrivals,
-            false => arrivals.map(|(first, _)| (first, Time::MAX)),
-        };
         let meters = links.iter().filter_map(|link| LinkMeter::new(link.clone(), ports));
         PortWatch {
             utilisation: UtilisationMeter::new(load_ports, ports, *arrivals),
             links: meters.collect(),
-            is_switch: ports.iter().map(|port| !port.class.starts_with("host to ")).collect(),
-            window,
-            waiting: BTreeMap::new(),
+            queues: QueueWatch::new(ports, *arrivals, *random_starts),
             last: vec![PortRow::default(); ports.len()],
         }
     }
@@ -62,12 +48,8 @@ impl PortWatch {
         self.utilisation.add(samples);
         self.links.iter_mut().for_each(|link| link.add(samples));
         for sample in samples {
-            let port = sample.port as usize;
-            self.last[port] = *sample;
-            let counts = self.window.is_some_and(|(from, to)| (from..=to).contains(&sample.time));
-            if counts && self.is_switch[port] {
-                *self.waiting.entry(sample.queue_bytes).or_default() += 1;
-            }
+            self.last[sample.port as usize] = *sample;
+            self.queues.take(sample);
         }
     }
 
@@ -76,11 +58,9 @@ impl PortWatch {
         &self.last
     }
 
-    /// Bytes in the queues of switches' ports at the sample times while flows arrive (Slytherin
-    /// 2018, Figure 5). If start times are not random, all sample times from the first start count.
-    /// Each port at each sample is a value.
+    /// Bytes in the queues of switches' ports, as [`QueueWatch`] counts them.
     pub(super) fn queue_bytes(&self) -> Distribution {
-        Distribution::of_counts(&self.waiting)
+        Distribution::of_counts(self.queues.counts())
     }
 
     /// The figures of the links that the experiment names.
@@ -96,7 +76,7 @@ impl PortWatch {
 
 #[cfg(test)]
 mod tests {
-    use flowsched_units::Rate;
+    use flowsched_units::{Rate, Time};
 
     use super::super::PortRecord;
     use super::*;

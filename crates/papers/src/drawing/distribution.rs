@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flowsched_experiment::results::{FlowRow, Folder, RunKey};
+use flowsched_experiment::results::{FlowRow, Folder, QueueWatch, RunKey};
 use flowsched_units::Time;
 
 use super::error::DrawingError;
@@ -13,9 +13,6 @@ use crate::drawn::Distribution;
 
 /// The most points of a curve.
 const MOST: usize = 100;
-
-/// The beginning of the class of hosts' ports.
-const OF_HOSTS: &str = "host to ";
 
 /// How often each value occurs. Values are not negative, so that their bits have the order of the values.
 #[derive(Default)]
@@ -64,15 +61,14 @@ fn fct_ratios(runs: &Runs<'_>, folder: &Folder) -> Result<BTreeMap<String, Count
     for (scheme, fcts) in &fcts {
         for (flow, fct) in fcts {
             if let Some(other) = first.get(flow).filter(|other| **other > 0.0) {
-                ratios.entry(scheme.clone()).or_default().add(fct / other);
+                ratios.entry(scheme.clone()).or_default().add(fct / other, 1);
             }
         }
     }
     Ok(ratios)
 }
 
-/// The bytes in the queues of switches' ports while flows arrive. If start times are not random, from the first start
-/// to the end of the run.
+/// The bytes in the queues of switches' ports, in the samples that `queue_bytes` of a summary is over.
 fn queues(runs: &Runs<'_>, folder: &Folder) -> Result<BTreeMap<String, Counts>, DrawingError> {
     let mut starts: BTreeMap<RunKey, (Time, Time)> = BTreeMap::new();
     folder.flows(|piece| {
@@ -82,29 +78,26 @@ fn queues(runs: &Runs<'_>, folder: &Folder) -> Result<BTreeMap<String, Counts>, 
             *known = (known.0.min(first), known.1.max(last));
         }
     })?;
-    let mut queues: BTreeMap<String, Counts> = BTreeMap::new();
+    let mut watches: BTreeMap<RunKey, QueueWatch> = BTreeMap::new();
     folder.ports(|piece| {
-        let (Some(summary), Some((from, to))) =
-            (runs.summary_of(&piece.run), starts.get(&piece.run).copied())
-        else {
-            return;
-        };
-        let to = if summary.load.requested.is_some() { to } else { Time::MAX };
-        let counts = queues.entry(piece.run.scheme.clone()).or_default();
-        let in_time = piece.samples.iter().filter(|sample| (from..=to).contains(&sample.time));
-        for sample in in_time {
-            if !piece.ports[sample.port as usize].class.starts_with(OF_HOSTS) {
-                counts.add(sample.queue_bytes as f64);
-            }
-        }
+        let Some(summary) = runs.summary_of(&piece.run) else { return };
+        let arrivals = starts.get(&piece.run).copied();
+        let has_random_starts = summary.load.requested.is_some();
+        let new = || QueueWatch::new(&piece.ports, arrivals, has_random_starts);
+        let watch = watches.entry(piece.run.clone()).or_insert_with(new);
+        piece.samples.iter().for_each(|sample| watch.take(sample));
     })?;
-    queues.retain(|_, counts| !counts.0.is_empty());
+    let mut queues: BTreeMap<String, Counts> = BTreeMap::new();
+    for (run, watch) in watches.iter().filter(|(_, watch)| !watch.counts().is_empty()) {
+        let of_scheme = queues.entry(run.scheme.clone()).or_default();
+        watch.counts().iter().for_each(|(bytes, count)| of_scheme.add(*bytes as f64, *count));
+    }
     Ok(queues)
 }
 
 impl Counts {
-    fn add(&mut self, value: f64) {
-        *self.0.entry(value.to_bits()).or_default() += 1;
+    fn add(&mut self, value: f64, times: u64) {
+        *self.0.entry(value.to_bits()).or_default() += times;
     }
 
     /// The values, and the share of values up to each. The curve begins with 0 at the least value.
