@@ -32,6 +32,7 @@ mod row;
 mod runs;
 mod scale;
 mod section;
+mod seeds;
 mod setting;
 mod share;
 mod table;

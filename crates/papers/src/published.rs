@@ -102,6 +102,18 @@ impl Expected {
     }
 }
 
+/// Any expected order, for property tests.
+#[cfg(test)]
+pub(crate) fn any_order() -> impl proptest::strategy::Strategy<Value = Expected> {
+    proptest::sample::select(vec![
+        Expected::Lower,
+        Expected::Higher,
+        Expected::NotHigher,
+        Expected::NotLower,
+        Expected::Alike,
+    ])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

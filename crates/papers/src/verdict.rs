@@ -121,6 +121,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::published::any_order;
 
     fn verdict(kind: Kind, bound: Option<Bound>, published: f64, low: f64, high: f64) -> Verdict {
         let interval = Some((low, high));
@@ -215,16 +216,6 @@ mod tests {
     fn any_bound() -> impl Strategy<Value = Option<Bound>> {
         let bounds = [Bound::UpTo, Bound::About, Bound::AtLeast, Bound::AtMost];
         prop::option::of(prop::sample::select(bounds.to_vec()))
-    }
-
-    fn any_order() -> impl Strategy<Value = Expected> {
-        prop::sample::select(vec![
-            Expected::Lower,
-            Expected::Higher,
-            Expected::NotHigher,
-            Expected::NotLower,
-            Expected::Alike,
-        ])
     }
 
     proptest! {
