@@ -37,3 +37,27 @@ fn memcached_answers_beside_the_traffic() {
         assert!(flow.finished_at_receiver.is_some());
     }
 }
+
+/// memcached has the sockets, so only the switch can count what is sent again: every packet that it dropped, and perhaps
+/// more.
+#[test]
+fn the_switch_counts_what_memcached_sends_again() {
+    if !is_root("the_switch_counts_what_memcached_sends_again") {
+        return;
+    }
+    let (lab, ..) = run(r#"
+        topology = { kind = "star", hosts = 4, host_link = "100Mbps", host_delay = "100us" }
+        scheme = [{ preset = "tcp", buffer = "20KB" }]
+        [[workload.part]]
+        name = "query"
+        pattern = "incast"
+        degree = 3
+        receiver = "0"
+        sizes = "fixed 100KB"
+        flows = 9
+        at = "10ms"
+        every = "500ms"
+    "#);
+    println!("{} dropped, {} sent again", lab.drops, lab.retransmissions);
+    assert!(lab.drops > 0 && lab.retransmissions >= lab.drops);
+}
