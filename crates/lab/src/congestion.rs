@@ -42,7 +42,8 @@ pub struct Congestion {
 /// A DCTCP of the lab's own: the kernel has it until this is dropped.
 #[derive(Debug)]
 struct Own {
-    _link: Link,
+    #[cfg_attr(not(test), expect(dead_code, reason = "only tests look into it"))]
+    link: Link,
     #[cfg_attr(not(test), expect(dead_code, reason = "only tests record"))]
     records: MapHandle,
 }
@@ -103,7 +104,7 @@ impl Own {
         }
         let mut skel = open.load()?;
         let link = skel.maps.dctcp.attach_struct_ops()?;
-        Ok(Own { _link: link, records: MapHandle::try_from(&skel.maps.records)? })
+        Ok(Own { link, records: MapHandle::try_from(&skel.maps.records)? })
     }
 }
 

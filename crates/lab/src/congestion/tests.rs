@@ -10,6 +10,7 @@ use flowsched_schemes::transport::tcp::congestion::{
 };
 use flowsched_units::Time;
 use libbpf_rs::RingBufferBuilder;
+use libbpf_rs::query::LinkInfoIter;
 
 use super::*;
 use crate::run::{Extras, Lab};
@@ -208,7 +209,8 @@ fn cut(dctcp: &mut Dctcp, record: &Record) -> u32 {
     window.segments().max(2)
 }
 
-/// Each of two labs has a DCTCP of its own, which ends with the lab.
+/// Each of two labs has a DCTCP of its own, which ends with the lab. Its name may have a new owner at once, for
+/// other labs run beside this test, so what must be gone is its link.
 #[test]
 fn every_lab_has_one_of_its_own_and_takes_it_along() {
     if !nix::unistd::geteuid().is_root() {
@@ -218,14 +220,32 @@ fn every_lab_has_one_of_its_own_and_takes_it_along() {
     let register = || Congestion::register(&OF_KERNELS, false).unwrap();
     let (one, other) = (register(), register());
     assert_ne!(one.name(), other.name());
-    let name = one.name().to_owned();
-    let known = |name: &str| {
-        let list = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-        std::fs::read_to_string(list).unwrap().split_whitespace().any(|known| known == name)
-    };
-    assert!(known(&name));
+    assert!(is_offered(one.name()) && is_offered(other.name()));
+    let (gone, kept) = (link_of(&one), link_of(&other));
     drop(one);
-    assert!(!known(&name) && known(other.name()));
+    // A process that another test starts has the link too, until it executes its program.
+    let ends = (0..500).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        !is_there(gone)
+    });
+    assert!(ends, "the link is still there");
+    assert!(is_there(kept) && is_offered(other.name()));
+}
+
+/// Whether the kernel offers a congestion control of this name.
+fn is_offered(name: &str) -> bool {
+    let list = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    std::fs::read_to_string(list).unwrap().split_whitespace().any(|offered| offered == name)
+}
+
+/// The kernel's number of the link that keeps a DCTCP of the lab's own.
+fn link_of(congestion: &Congestion) -> u32 {
+    congestion.own.as_ref().unwrap().link.info().unwrap().id
+}
+
+/// Whether the kernel has a link of this number.
+fn is_there(link: u32) -> bool {
+    LinkInfoIter::default().any(|info| info.id == link)
 }
 
 #[test]
