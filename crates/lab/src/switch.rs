@@ -284,7 +284,7 @@ where
             let connection = ConnectionId { from: host.0, to: packet.to, number: packet.flow };
             self.connections.note(packet.flow, connection);
             if matches!(self.form, Form::Tunnel(_)) {
-                self.network.losses().remember(packet.flow, frame);
+                self.network.losses().remember(packet.flow, &headers, frame);
             }
         }
         packet.seq = self.network.losses().store(headers, packet.seq, now, frame);

@@ -78,6 +78,11 @@ pub(crate) fn wrap(outer: &Outer, inner: &[u8]) -> Vec<u8> {
     frame
 }
 
+/// The inner frame in a UDP payload with a VXLAN header.
+pub(crate) fn inner(payload: &[u8]) -> Option<&[u8]> {
+    payload.get(BYTES..)
+}
+
 impl Bits {
     fn to_bytes(self) -> [u8; BYTES] {
         let [a, b, c, last] = self.reserved.to_be_bytes();

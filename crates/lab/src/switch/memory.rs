@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use etherparse::IpNumber;
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Flags, Header, Tunnel};
 use flowsched_sim::Losses;
@@ -11,7 +12,7 @@ use flowsched_units::Time;
 use super::form::Form;
 use super::headers::{Headers, Segment, mend_v4};
 use super::{datagrams, tunnelled};
-use crate::vxlan::{self, AROUND, Bits, Outer};
+use crate::vxlan::{self, Bits, Outer};
 
 /// Bytes of the longest Ethernet frame: a full packet with its header, a VLAN tag, and a scheme's header.
 pub const LONGEST_FRAME: usize = 1600;
@@ -126,9 +127,13 @@ impl<H: Header> Memory<H> {
     }
 
     /// Remembers the headers of a tunnelled data packet, for messages about its flow.
-    pub(super) fn remember(&mut self, flow: u32, frame: &[u8]) {
-        let inner = frame.get(AROUND..).and_then(|inner| inner.first_chunk::<HEAD>());
-        if let Some(inner) = inner.filter(|_| !self.heads.contains_key(&flow)) {
+    pub(super) fn remember(&mut self, flow: u32, headers: &Headers, frame: &[u8]) {
+        if self.heads.contains_key(&flow) {
+            return;
+        }
+        let inner =
+            headers.payload(frame).and_then(vxlan::inner).and_then(<[u8]>::first_chunk::<HEAD>);
+        if let Some(inner) = inner.filter(|inner| is_segment(inner)) {
             self.heads.insert(flow, without_payload(*inner));
         }
     }
@@ -154,6 +159,11 @@ impl<H: Header> Memory<H> {
     }
 }
 
+/// Whether a frame begins with the headers of Ethernet, of IPv4 without options, and of TCP.
+fn is_segment(head: &[u8; HEAD]) -> bool {
+    head[12..15] == [0x08, 0x00, 0x45] && head[23] == IpNumber::TCP.0
+}
+
 /// The headers, changed to those of a segment without options and payload.
 fn without_payload(mut head: [u8; HEAD]) -> [u8; HEAD] {
     head[16..18].copy_from_slice(&((HEAD - 14) as u16).to_be_bytes());
@@ -170,5 +180,50 @@ impl<H: Header> Losses<H> for Memory<H> {
             self.free.push(packet.seq);
         }
         self.lost += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flowsched_schemes::controller::epn::header::EpnHeader;
+
+    use super::*;
+
+    const FROM: HostId = HostId(0);
+    const TO: HostId = HostId(1);
+
+    /// A tunnelled frame of flow 0, whose inner frame begins with `inner`.
+    fn tunnelled(inner: &[u8]) -> Vec<u8> {
+        let bits = Bits { vni: 0, reserved: 0 };
+        vxlan::wrap(&Outer { from: Some(FROM), to: TO, dscp: 8, ecn: 2, ttl: 64, bits }, inner)
+    }
+
+    /// The headers of a segment with 100 bytes.
+    fn segment() -> Vec<u8> {
+        let mut frame = Vec::new();
+        etherparse::PacketBuilder::ethernet2([2; 6], [4; 6])
+            .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
+            .tcp(4_000, 80, 7, 1_000)
+            .write(&mut frame, &[9; 100])
+            .unwrap();
+        frame
+    }
+
+    /// The message to the sender of flow 0, after this frame.
+    fn message_after(frame: &[u8]) -> Vec<u8> {
+        let mut memory = Memory::<EpnHeader>::new(Form::Tunnel(EpnHeader::TUNNEL.unwrap()));
+        memory.remember(0, &Headers::read(frame, FROM, 2).unwrap(), frame);
+        memory.message(&Packet::data(0, FROM.0, 0, 0, Flags::default().with(Flags::MESSAGE)))
+    }
+
+    /// The headers of a flow's packets are found behind a VLAN tag too, and other frames give none.
+    #[test]
+    fn a_message_has_the_headers_of_the_flows_segments() {
+        let plain = tunnelled(&segment());
+        let message = message_after(&plain);
+        assert_eq!(message.len(), message_after(&tunnelled(&[0; 60])).len() + HEAD);
+        assert!(message.ends_with(&without_payload(*segment().first_chunk().unwrap())));
+        let tagged = [&plain[..12], &[0x81, 0x00, 0x00, 0x07], &plain[12..]].concat();
+        assert_eq!(message_after(&tagged), message);
     }
 }
