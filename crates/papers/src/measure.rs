@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::figure::{figure, is_known};
 use crate::kind::Kind;
 use crate::measured::Measured;
-use crate::reach::{Reach, Step};
+use crate::reach::{Reach, Steps};
 use crate::seeds::{absolute, compared, gap_of_means, mean_by_seed};
 use crate::setting::{Setting, Study, has_values, pairs};
 
@@ -92,13 +92,7 @@ impl Measure {
                 found.collect()
             }
         };
-        let found = self.taken_of(found)?;
-        // A reach is a figure of all seeds together. The jackknife's value for one seed is not a figure of this seed's
-        // runs, so a reach has no extremes.
-        Some(match self.reach {
-            Some(_) => Measured { extremes: None, ..found },
-            None => found,
-        })
+        self.taken_of(found)
     }
 
     /// The smallest or the largest of the `found` figures, as `over` says. Otherwise the only figure; `None` if there
@@ -152,7 +146,10 @@ impl Measure {
         let logs: Vec<BTreeMap<u64, f64>> = logs.collect::<Option<_>>()?;
         let steps = logs.windows(2).map(|pair| {
             let step = |(seed, log): (&u64, &f64)| Some(log - pair[0].get(seed)?);
-            compared(kind, &pair[1].iter().filter_map(step).collect::<Vec<_>>())
+            let found = compared(kind, &pair[1].iter().filter_map(step).collect::<Vec<_>>())?;
+            // A seed alone has no figure of this kind if it has a reach.
+            let extremes = found.extremes.filter(|_| self.reach.is_none());
+            Some(Measured { extremes, ..found })
         });
         steps.collect()
     }
@@ -236,6 +233,41 @@ impl Measure {
         summary: &Summary,
         points: &[&Point],
     ) -> Option<Measured> {
+        let found = self.over_seeds(kind, summary, points)?;
+        match &self.reach {
+            Some(reach) => {
+                let extremes = self.extremes_alone(reach, kind, summary, points)?;
+                Some(Measured { extremes: Some(extremes), ..found })
+            }
+            None => Some(found),
+        }
+    }
+
+    /// The least and the most that the seeds' own reaches give, for the jackknife's value for one seed is not a figure
+    /// of this seed's runs. `None` if no figure falls below the limit: then the runs do not tell an order either.
+    fn extremes_alone(
+        &self,
+        reach: &Reach,
+        kind: Kind,
+        summary: &Summary,
+        points: &[&Point],
+    ) -> Option<(f64, f64)> {
+        let ours = self.steps(reach, summary, points, &self.scheme)?;
+        let Some(baseline) = &self.baseline else {
+            let figures = reach.alone(&ours)?.into_values().map(|own| own / self.unit);
+            return absolute(&figures.collect::<Vec<_>>())?.extremes;
+        };
+        let there = self.points_of_baseline(summary, points)?;
+        let theirs = self.steps(reach, summary, &there, baseline)?;
+        if !reach.is_known(&ours) && !reach.is_known(&theirs) {
+            return None;
+        }
+        let logs = logs_of_ratios(&reach.alone(&ours)?, &reach.alone(&theirs)?);
+        compared(kind, &logs.into_values().collect::<Vec<_>>())?.extremes
+    }
+
+    /// The figure of some points together, over seeds.
+    fn over_seeds(&self, kind: Kind, summary: &Summary, points: &[&Point]) -> Option<Measured> {
         let Some(baseline) = &self.baseline else {
             let ours = self.by_seed(kind, summary, points, &self.scheme)?;
             let figures: Vec<f64> = ours.values().map(|figure| figure / self.unit).collect();
@@ -273,8 +305,7 @@ impl Measure {
         let ours = self.by_seed(kind, summary, points, &self.scheme)?;
         let there = self.points_of_baseline(summary, points)?;
         let theirs = self.by_seed(kind, summary, &there, baseline)?;
-        let log = |(seed, own): (&u64, &f64)| Some((*seed, (own / theirs.get(seed)?).ln()));
-        Some(ours.iter().filter_map(log).collect())
+        Some(logs_of_ratios(&ours, &theirs))
     }
 
     /// The baseline's points: the same points with the values of `baseline_at`.
@@ -304,161 +335,55 @@ impl Measure {
         points: &[&Point],
         scheme: &str,
     ) -> Option<BTreeMap<u64, f64>> {
-        let at = |point: &Point| -> Option<BTreeMap<u64, f64>> {
-            let runs = summary.runs_of(point, scheme);
-            runs.map(|run| {
-                let figure = figure(run, &self.figure).filter(|_| run.complete);
-                figure.map(|figure| (run.seed, figure))
-            })
-            .collect()
-        };
         let Some(reach) = &self.reach else {
-            let all: Option<Vec<_>> = points.iter().map(|point| at(point)).collect();
+            let all: Option<Vec<_>> =
+                points.iter().map(|point| self.at_point(summary, point, scheme)).collect();
             return mean_by_seed(&all?);
         };
-        let mut steps: Vec<Step> = Vec::new();
+        let steps = self.steps(reach, summary, points, scheme)?;
+        reach.of_seeds(&steps, kind == Kind::Order && self.grows_along.is_none())
+    }
+
+    /// The figures of all seeds along the key of `reach`; `None` if some run is incomplete.
+    fn steps(
+        &self,
+        reach: &Reach,
+        summary: &Summary,
+        points: &[&Point],
+        scheme: &str,
+    ) -> Option<Steps> {
+        let mut steps = Steps::default();
         for point in points {
             let value = point.get(&reach.key)?.parse().ok()?;
-            steps.push((value, at(point)?.into_values().collect()));
+            let (seeds, figures) = self.at_point(summary, point, scheme)?.into_iter().unzip();
+            steps.seeds = seeds;
+            steps.values.push((value, figures));
         }
-        steps.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        let seeds = at(points.first()?)?.into_keys();
-        let logs = reach.log_of_seeds(&steps, kind == Kind::Order && self.grows_along.is_none())?;
-        Some(seeds.zip(logs.into_iter().map(f64::exp)).collect())
+        steps.values.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        Some(steps)
     }
+
+    /// The figure of each seed at one point; `None` if some run is incomplete.
+    fn at_point(
+        &self,
+        summary: &Summary,
+        point: &Point,
+        scheme: &str,
+    ) -> Option<BTreeMap<u64, f64>> {
+        let runs = summary.runs_of(point, scheme);
+        runs.map(|run| {
+            let figure = figure(run, &self.figure).filter(|_| run.complete);
+            figure.map(|figure| (run.seed, figure))
+        })
+        .collect()
+    }
+}
+
+/// The logarithm of each seed's ratio.
+fn logs_of_ratios(ours: &BTreeMap<u64, f64>, theirs: &BTreeMap<u64, f64>) -> BTreeMap<u64, f64> {
+    let log = |(seed, own): (&u64, &f64)| Some((*seed, (own / theirs.get(seed)?).ln()));
+    ours.iter().filter_map(log).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use flowsched_experiment::results::RunSummary;
-
-    use super::*;
-    use crate::published::{Expected, Published};
-    use crate::verdict::Verdict;
-
-    /// Runs of `s` and `t` with two seeds at three loads: the application throughput of `t` falls below 99% at 10 flows,
-    /// that of `s` at 10, 20 and then `last` flows.
-    fn runs(last: f64) -> Summary {
-        let mut summary = Summary::default();
-        for (load, reach) in [("0.1", 10.0), ("0.2", 20.0), ("0.3", last)] {
-            for flows in [5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0] {
-                let point = [("load", load.to_owned()), ("flows", flows.to_string())];
-                let point = point.map(|(key, value)| (key.to_owned(), value));
-                for seed in [1, 2] {
-                    let run = |scheme: &str, reach: f64| RunSummary {
-                        point: Point(point.to_vec()),
-                        scheme: scheme.to_owned(),
-                        seed,
-                        complete: true,
-                        flows: 10,
-                        finished: if flows > reach { 9 } else { 10 },
-                        application_throughput: Some(if flows > reach { 0.9 } else { 1.0 }),
-                        ..RunSummary::default()
-                    };
-                    summary.runs.extend([run("s", reach), run("t", 10.0)]);
-                }
-            }
-        }
-        summary
-    }
-
-    /// An order between `s` and `t`, whose figures in each seed are these.
-    fn order(expected: Expected, pairs: &[(f64, f64)]) -> (Verdict, Measured) {
-        let mut summary = Summary::default();
-        for (seed, (ours, theirs)) in (1..).zip(pairs) {
-            let run = |scheme: &str, figure: f64| RunSummary {
-                scheme: scheme.to_owned(),
-                seed,
-                complete: true,
-                application_throughput: Some(figure),
-                ..RunSummary::default()
-            };
-            summary.runs.extend([run("s", *ours), run("t", *theirs)]);
-        }
-        let text = "figure = \"application_throughput\"\nbaseline = \"t\"";
-        let found = measure(text).of_runs(Kind::Order, &summary).unwrap();
-        (Verdict::new(Kind::Order, None, Published::Order(expected), &found), found)
-    }
-
-    #[test]
-    fn an_order_without_ratios_follows_from_the_means() {
-        let (verdict, found) =
-            order(Expected::Higher, &[(1.0, 0.0), (1.0, 0.5), (0.5, 0.5), (1.0, 0.0), (1.0, 0.5)]);
-        assert_eq!(verdict, Verdict::Reproduced);
-        assert!((found.figure - 2.0).abs() < 1e-9, "the means are 0.9 and 0.3: {found:?}");
-        // Ours is less in every seed, and 0 in one.
-        let (verdict, found) = order(Expected::Higher, &[(0.0, 0.5), (0.1, 0.5), (0.1, 0.5)]);
-        assert_eq!((verdict, found.extremes), (Verdict::NotReproduced, Some((-1.0, -0.8))));
-        let mixed = [(1.0, 0.0), (0.0, 1.0), (0.5, 0.5)];
-        assert_eq!(order(Expected::Higher, &mixed).0, Verdict::Undecided);
-        assert_eq!(order(Expected::Alike, &[(0.0, 0.0), (0.0, 0.0)]).0, Verdict::Reproduced);
-        let (verdict, found) = order(Expected::Higher, &[(0.5, 0.0), (1.0, 0.0)]);
-        assert_eq!(verdict, Verdict::Undecided, "no gap to a mean of 0 is finite: {found:?}");
-        // With ratios in every seed, the gap is theirs.
-        let (_, found) = order(Expected::Higher, &[(1.0, 0.5), (1.0, 0.125)]);
-        assert!((found.figure - 3.0).abs() < 1e-9, "{found:?}");
-    }
-
-    fn measure(more: &str) -> Measure {
-        toml::from_str(&format!("experiment = \"e\"\nscheme = \"s\"\n{more}")).unwrap()
-    }
-
-    #[test]
-    fn a_ratio_that_grows_at_each_step_is_an_order() {
-        let text = "figure = \"application_throughput\"\nreach = { key = \"flows\", least = 0.99 }\n\
-                    baseline = \"t\"\ngrows_along = \"load\"\nover = \"least\"";
-        let (growth, higher) = (measure(text), Published::Order(Expected::Higher));
-        let verdict = |last: f64| {
-            let found = growth.of_runs(Kind::Order, &runs(last)).unwrap();
-            (Verdict::new(Kind::Order, None, higher, &found), found)
-        };
-        let (grown, found) = verdict(30.0);
-        assert_eq!((grown, found.extremes), (Verdict::Reproduced, None));
-        // From 20 flows to 30, where the other step is from 10 to 20; each falls in the following step of 5 flows.
-        assert!((found.figure - (30.5 / 20.5 - 1.0)).abs() < 1e-9, "{found:?}");
-        assert_eq!(verdict(10.0).0, Verdict::NotReproduced, "it shrinks from 20 to 10");
-        let never = growth.of_runs(Kind::Order, &runs(35.0));
-        assert_eq!(never, None, "nobody knows how far the ratio grows");
-        let said = growth.missing(Some(&runs(35.0)));
-        assert!(
-            said.contains("of s and t in experiments/e.toml does not fall below 0.99"),
-            "{said}"
-        );
-    }
-
-    #[test]
-    fn a_reach_has_no_extremes() {
-        let text = "figure = \"application_throughput\"\nreach = { key = \"flows\", least = 0.99 }\n\
-                    at = { load = \"0.2\" }\n";
-        let found = |more: &str, kind| {
-            measure(&format!("{text}{more}")).of_runs(kind, &runs(30.0)).unwrap()
-        };
-        assert_eq!(found("", Kind::Value).extremes, None);
-        assert_eq!(found("baseline = \"t\"", Kind::Ratio).extremes, None);
-    }
-
-    #[test]
-    fn a_property_holds_in_the_seeds_in_all_of_whose_runs_it_holds() {
-        let text = "figure = \"finished\"\nequals = \"flows\"\n";
-        let held = |at: &str, summary: &Summary| {
-            let found = measure(&format!("{text}{at}")).of_runs(Kind::Property, summary).unwrap();
-            (found.figure, found.seeds, found.interval)
-        };
-        let mut summary = runs(30.0);
-        assert_eq!(held("at = { flows = \"10\" }", &summary), (1.0, 2, None));
-        assert_eq!(held("", &summary), (0.0, 2, None), "some point is enough");
-        summary.runs.retain(|run| run.seed == 1 || run.finished == run.flows);
-        assert_eq!(held("", &summary).0, 0.5);
-        assert_eq!(measure(text).of_runs(Kind::Property, &Summary::default()), None);
-    }
-
-    #[test]
-    fn what_the_runs_lack_is_named() {
-        let said =
-            |more: &str| measure(&format!("figure = \"drops\"\n{more}")).missing(Some(&runs(30.0)));
-        assert_eq!(said("baseline = \"u\""), "experiments/e.toml has no scheme `u`, but s, t");
-        assert_eq!(said("at = { load = \"0.5\" }"), "experiments/e.toml has no run at load = 0.5");
-        assert_eq!(said(""), "the runs of experiments/e.toml do not have the figure `drops` of s");
-        assert!(measure("figure = \"drops\"").missing(None).contains("no table has it yet"));
-    }
-}
+mod tests;

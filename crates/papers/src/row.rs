@@ -190,11 +190,7 @@ impl Row {
     pub(crate) fn judged_as(self, kind: Kind, claims: &Claims) -> Option<Row> {
         let (claim, value) = claims.value(&self.id, &self.value)?;
         let (bound, published) = (claim.bound_of(value), value.published);
-        let measure = if self.is_in_lab() { &value.lab } else { &value.measure };
-        // Tables of earlier versions have extremes of a reach, which say nothing.
-        let has_extremes = measure.as_ref().is_none_or(|measure| measure.reach.is_none());
-        let extremes = self.extremes.filter(|_| has_extremes);
-        let row = Row { kind, bound, published, extremes, ..self };
+        let row = Row { kind, bound, published, ..self };
         let is_idle = matches!(row.verdict, Verdict::NotRun | Verdict::NeedsTheLab);
         let (verdict, reason) = match (row.measured, published) {
             (Some(figure), Some(published)) if row.reason.is_none() => {
