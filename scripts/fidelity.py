@@ -16,7 +16,7 @@ import shutil
 import sys
 
 from fidelity_homa import homa, homa_slowdown
-from fidelity_lab import lab_capacity, lab_figures, lab_pias, lab_table1, lab_tcp, lab_timeouts
+from fidelity_lab import lab_capacity, lab_figures, lab_pias, lab_queries, lab_table1, lab_tcp, lab_timeouts
 from fidelity_runs import ROOT, Flowsched, against_first, change
 
 PAGES = ROOT / "benches" / "fidelity"
@@ -274,6 +274,7 @@ LAB_TABLES = {
     "lab-capacity": lab_capacity,
     "lab-figures": lab_figures,
     "lab-pias": lab_pias,
+    "lab-queries": lab_queries,
     "lab-table1": lab_table1,
     "lab-tcp": lab_tcp,
     "lab-timeouts": lab_timeouts,

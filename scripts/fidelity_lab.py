@@ -96,6 +96,23 @@ def lab_figures(flowsched):
             yield f"{figure}: {scheme}", small, change(fct, "small", "p99"), *longer, *gains
 
 
+def lab_queries(flowsched):
+    yield "servers", "lab: mean query", "simulation", "simulation and a request's way", "lab against both"
+
+    def mean_us(summary, servers):
+        at = {"workload.part.query.degree": servers}
+        runs = [run for run in summary["runs"] if run["point"] == at and run["scheme"] == "dctcp"]
+        return sum(part["query_us"]["mean"] for run in runs for part in run["parts"]) / len(runs)
+
+    lab, simulated = valid_lab(flowsched, "lab-queries"), flowsched.run("lab-queries")
+    # "get", a key of five bytes and the end of the line. All ways between two hosts take the same time.
+    way = mean_us(flowsched.run("lab-queries", "workload.part.query.sizes=fixed 11B"), "1")
+    for servers in ("1", "5", "15"):
+        real, alone = (mean_us(summary, servers) for summary in (lab, simulated))
+        times = (f"{us:,.0f} us" for us in (real, alone, alone + way))
+        yield servers, *times, f"{100 * (real / (alone + way) - 1):+.1f}%"
+
+
 def lab_table1(flowsched):
     schemes = [f"{size}{ecn}" for ecn in (", no ECN", "") for size in ("10 KB", "20 KB", "1 MB")]
     yield "mean, p99 of 20 KB in us", *schemes
