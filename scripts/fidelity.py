@@ -16,8 +16,17 @@ import shutil
 import sys
 
 from fidelity_homa import homa, homa_slowdown
-from fidelity_lab import lab_capacity, lab_figures, lab_pias, lab_queries, lab_table1, lab_tcp, lab_timeouts
-from fidelity_runs import ROOT, Flowsched, against_first, change
+from fidelity_lab import (
+    lab_capacity,
+    lab_figures,
+    lab_loss,
+    lab_pias,
+    lab_queries,
+    lab_table1,
+    lab_tcp,
+    lab_timeouts,
+)
+from fidelity_runs import ROOT, Flowsched, against_first, change, mean_ms
 
 PAGES = ROOT / "benches" / "fidelity"
 CLASSES = ("all", "small", "medium", "large")
@@ -238,13 +247,6 @@ def pias_flows(flowsched):
         yield f"{int(flows):,}", *changes, *means
 
 
-def mean_ms(summary, scheme, sizes, point):
-    """The mean FCT of a class of flows at a point, over the seeds."""
-    runs = [run for run in summary["runs"] if run["scheme"] == scheme and run["point"] == point]
-    mean = sum(run["fct_us"][sizes]["mean"] for run in runs) / len(runs)
-    return f"{mean / 1000:.3g} ms"
-
-
 def epn_flows(flowsched):
     schemes = [("TCP8Q", "tcp8q"), ("pFabric", "pfabric"), ("EPN", "epn")]
     yield "flows", "TCP2Q: mean FCT", *(f"{name} against TCP2Q" for name, _ in schemes)
@@ -273,6 +275,7 @@ HOMA_TABLES = {"homa": homa, "homa-slowdown": homa_slowdown}
 LAB_TABLES = {
     "lab-capacity": lab_capacity,
     "lab-figures": lab_figures,
+    "lab-loss": lab_loss,
     "lab-pias": lab_pias,
     "lab-queries": lab_queries,
     "lab-table1": lab_table1,

@@ -64,13 +64,15 @@ class Flowsched:
         summary = self.run(experiment, *settings, command=("lab", "run"))
         return [(one["run"].partition(" at ")[2], one) for one in conduct(summary)]
 
-    def reproduced(self, experiment):
-        """The summary of an experiment that `flowsched reproduce --lab` has run, or runs now."""
-        self.json("reproduce", experiment, "--lab")
+    def reproduced(self, experiment, seeds=None):
+        """The summary of an experiment that `flowsched reproduce --lab` has run, or runs now. All its runs are valid."""
+        self.json("reproduce", experiment, "--lab", *(["--seeds", str(seeds)] if seeds else []))
         folders = (ROOT / "results" / "reproduce" / "lab").glob(f"{experiment}-*")
         folder = str(max(folders, key=lambda one: one.stat().st_mtime).relative_to(ROOT))
         summary = json.loads((ROOT / folder / "summary.json").read_text())
         self.program = summary["program"]
+        if late := late_runs(summary | {"folder": folder}):
+            sys.exit(too_late(late))
         return summary | {"folder": folder}
 
     def test(self, package, program, tests):
@@ -129,3 +131,10 @@ def against_first(summary, scheme, **point):
     ]
     assert len(found) == 1, f"{scheme} at {point}: {len(found)} comparisons"
     return found[0]
+
+
+def mean_ms(summary, scheme, sizes, point):
+    """The mean FCT of a class of flows at a point, over the seeds."""
+    runs = [run for run in summary["runs"] if run["scheme"] == scheme and run["point"] == point]
+    mean = sum(run["fct_us"][sizes]["mean"] for run in runs) / len(runs)
+    return f"{mean / 1000:.3g} ms"
