@@ -141,11 +141,13 @@ impl Row {
             }
             (None, Some(found)) => Verdict::of_property(found.figure, found.seeds),
             _ if value.needs_the_lab => Verdict::NeedsTheLab,
+            _ if run.is_some() => Verdict::Undecided,
             _ => Verdict::NotRun,
         };
         let missing = || measure.map(|one| one.missing(run.map(|(_, summary)| summary)));
         let reason = match (verdict, &measured) {
             (Verdict::NotRun, _) => value.not_run.clone().or_else(missing),
+            (Verdict::Undecided, None) => missing(),
             (_, Some(found)) if !found.figure.is_finite() => Some(NOT_FINITE.to_owned()),
             _ => None,
         };
@@ -191,7 +193,9 @@ impl Row {
         let (claim, value) = claims.value(&self.id, &self.value)?;
         let (bound, published) = (claim.bound_of(value), value.published);
         let row = Row { kind, bound, published, ..self };
-        let is_idle = matches!(row.verdict, Verdict::NotRun | Verdict::NeedsTheLab);
+        // Without a figure, runs decide nothing. Tables of earlier versions call this "not run" too.
+        let is_idle =
+            row.cpu_s.is_none() && matches!(row.verdict, Verdict::NotRun | Verdict::NeedsTheLab);
         let (verdict, reason) = match (row.measured, published) {
             (Some(figure), Some(published)) if row.reason.is_none() => {
                 let seeds = row.seeds.unwrap_or_default();

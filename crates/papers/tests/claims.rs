@@ -5,10 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 
+use flowsched_experiment::results::Summary;
 use flowsched_experiment::{Arguments, Experiment, Scene};
 use flowsched_papers::{
     Claim, ClaimedValue, Claims, Explored, ExploredTable, Measure, Published, Recorded, Repository,
-    Row, Scale, Setting, Study, Verdict, explore, studies,
+    Row, Runs, Scale, Setting, Study, Verdict, explore, studies,
 };
 
 fn root() -> &'static Path {
@@ -315,6 +316,22 @@ fn no_recorded_verdict_counts() {
     let table = ExploredTable { date, program, machine, explored }.judged(&claims);
     let verdicts: Vec<Verdict> = table.explored.iter().map(|one| one[0].row.verdict).collect();
     assert_eq!(verdicts, [Verdict::NotReproduced, Verdict::Undecided]);
+}
+
+/// Runs that do not have the figure decide nothing, but something was run. Older tables call such a row "not run".
+#[test]
+fn runs_without_the_figure_leave_a_value_undecided() {
+    let claims = claims();
+    let (claim, value) = claims.value("pdq.datamining.arrival-rate", "PDQ against d3").unwrap();
+    let study = value.measure.as_ref().unwrap().study();
+    let run = Runs { summary: Summary::default(), experiment_hash: String::new() };
+    let row = Row::new(claim, value, &BTreeMap::from([(study, run)]), "quick");
+    assert_eq!((row.verdict, row.measured), (Verdict::Undecided, None));
+    assert!(row.reason.as_deref().unwrap().contains("has no scheme `pdq`"), "{:?}", row.reason);
+    let older = Row { verdict: Verdict::NotRun, cpu_s: Some(1.0), ..row.clone() };
+    assert_eq!(older.judged(&claims).unwrap().verdict, Verdict::Undecided);
+    let idle = Row { verdict: Verdict::NotRun, cpu_s: None, ..row };
+    assert_eq!(idle.judged(&claims).unwrap().verdict, Verdict::NotRun);
 }
 
 /// If a value got another name, the pages would leave out what was measured of it.
