@@ -306,14 +306,15 @@ impl Row {
         self.figure_in_words() + same
     }
 
-    /// The scale and the number of seeds: `paper, 5 seeds`; empty if nothing was measured, and `computed` if
-    /// nothing had to be run.
+    /// The scale and the number of seeds: `paper, 5 seeds`. Without seeds it is the scale of the runs, which lack the
+    /// figure; `computed` if nothing had to be run; empty if nothing was.
     pub fn runs_in_words(&self) -> String {
         let seeds = |seeds| {
             format!("{}, {seeds} {}", self.scale, if seeds == 1 { "seed" } else { "seeds" })
         };
         match self.seeds {
             None if self.is_computed() => "computed".to_owned(),
+            None if self.cpu_s.is_some() => self.scale.clone(),
             known => known.map_or(String::new(), seeds),
         }
     }
@@ -327,7 +328,7 @@ impl Row {
         self.cpu_s.map_or(String::new(), cost)
     }
 
-    /// The verdict, and the reason if nothing was measured.
+    /// The verdict, and the reason if there is no figure or it does not count.
     pub fn verdict_in_words(&self) -> String {
         match &self.reason {
             Some(reason) => format!("{}: {reason}", self.verdict.words()),

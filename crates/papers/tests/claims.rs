@@ -327,6 +327,7 @@ fn runs_without_the_figure_leave_a_value_undecided() {
     let run = Runs { summary: Summary::default(), experiment_hash: String::new() };
     let row = Row::new(claim, value, &BTreeMap::from([(study, run)]), "quick");
     assert_eq!((row.verdict, row.measured), (Verdict::Undecided, None));
+    assert_eq!(row.runs_in_words(), "quick", "the page says at which scale");
     assert!(row.reason.as_deref().unwrap().contains("has no scheme `pdq`"), "{:?}", row.reason);
     let older = Row { verdict: Verdict::NotRun, cpu_s: Some(1.0), ..row.clone() };
     assert_eq!(older.judged(&claims).unwrap().verdict, Verdict::Undecided);
