@@ -188,6 +188,7 @@ mod tests {
     use flowsched_schemes::controller::epn::header::EpnHeader;
 
     use super::*;
+    use crate::address::{ipv6, mac};
 
     const FROM: HostId = HostId(0);
     const TO: HostId = HostId(1);
@@ -209,6 +210,17 @@ mod tests {
         frame
     }
 
+    /// A frame over IPv6 with this VXLAN header and what follows it.
+    fn over_v6(payload: &[u8]) -> Vec<u8> {
+        let mut frame = Vec::new();
+        etherparse::PacketBuilder::ethernet2(mac(FROM), mac(TO))
+            .ipv6(ipv6(FROM).octets(), ipv6(TO).octets(), 64)
+            .udp(4_000, vxlan::PORT)
+            .write(&mut frame, payload)
+            .unwrap();
+        frame
+    }
+
     /// The message to the sender of flow 0, after this frame.
     fn message_after(frame: &[u8]) -> Vec<u8> {
         let mut memory = Memory::<EpnHeader>::new(Form::Tunnel(EpnHeader::TUNNEL.unwrap()));
@@ -216,7 +228,7 @@ mod tests {
         memory.message(&Packet::data(0, FROM.0, 0, 0, Flags::default().with(Flags::MESSAGE)))
     }
 
-    /// The headers of a flow's packets are found behind a VLAN tag too, and other frames give none.
+    /// The headers of a flow's packets are found behind a VLAN tag and over IPv6 too, and other frames give none.
     #[test]
     fn a_message_has_the_headers_of_the_flows_segments() {
         let plain = tunnelled(&segment());
@@ -225,5 +237,6 @@ mod tests {
         assert!(message.ends_with(&without_payload(*segment().first_chunk().unwrap())));
         let tagged = [&plain[..12], &[0x81, 0x00, 0x00, 0x07], &plain[12..]].concat();
         assert_eq!(message_after(&tagged), message);
+        assert_eq!(message_after(&over_v6(&plain[vxlan::AROUND - 8..])), message);
     }
 }
