@@ -147,7 +147,7 @@ impl Measure {
         let steps = logs.windows(2).map(|pair| {
             let step = |(seed, log): (&u64, &f64)| Some(log - pair[0].get(seed)?);
             let found = compared(kind, &pair[1].iter().filter_map(step).collect::<Vec<_>>())?;
-            // A seed alone has no figure of this kind if it has a reach.
+            // If the measure has a reach, these are the jackknife's values, and not figures of a seed.
             let extremes = found.extremes.filter(|_| self.reach.is_none());
             Some(Measured { extremes, ..found })
         });
@@ -243,8 +243,9 @@ impl Measure {
         }
     }
 
-    /// The least and the most that the seeds' own reaches give, for the jackknife's value for one seed is not a figure
-    /// of this seed's runs. `None` if no figure falls below the limit: then the runs do not tell an order either.
+    /// The least and the most that the seeds' own reaches give. They cannot come from the jackknife, whose value for a
+    /// seed is not a figure of this seed's runs. `None` if no figure falls below the limit: then the runs do not tell
+    /// an order either.
     fn extremes_alone(
         &self,
         reach: &Reach,

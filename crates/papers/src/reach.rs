@@ -23,6 +23,13 @@ pub(crate) struct Steps {
     pub(crate) values: Vec<(f64, Vec<f64>)>,
 }
 
+impl Steps {
+    /// What `of` gives for the place of each seed.
+    fn by_seed(&self, of: impl Fn(usize) -> f64) -> BTreeMap<u64, f64> {
+        self.seeds.iter().enumerate().map(|(place, seed)| (*seed, of(place))).collect()
+    }
+}
+
 impl Reach {
     /// The jackknife's pseudo-value of the reach for each seed. The mean of their logarithms is the estimate, and the
     /// spread gives its error.
@@ -38,16 +45,14 @@ impl Reach {
             seeds as f64 * whole - (seeds - 1) as f64 * rest
         };
         let log = |place| if seeds == 1 { whole } else { pseudo(place) };
-        Some(
-            steps.seeds.iter().enumerate().map(|(place, seed)| (*seed, log(place).exp())).collect(),
-        )
+        Some(steps.by_seed(|place| log(place).exp()))
     }
 
     /// The reach of each seed's figures alone. It is the last value if they are never below the limit.
     pub(crate) fn alone(&self, steps: &Steps) -> Option<BTreeMap<u64, f64>> {
         let last = steps.values.last()?.0;
         let of = |place| self.log_of(steps, |kept| kept == place).map_or(last, f64::exp);
-        Some(steps.seeds.iter().enumerate().map(|(place, seed)| (*seed, of(place))).collect())
+        Some(steps.by_seed(of))
     }
 
     /// Whether the mean over seeds falls below the limit.

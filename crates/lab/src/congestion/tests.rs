@@ -209,8 +209,8 @@ fn cut(dctcp: &mut Dctcp, record: &Record) -> u32 {
     window.segments().max(2)
 }
 
-/// Each of two labs has a DCTCP of its own, which ends with the lab. Its name may have a new owner at once, for
-/// other labs run beside this test, so what must be gone is its link.
+/// Each of two labs has a DCTCP of its own, which ends with the lab. Another test may register one under the name that
+/// is free then, so this test looks for the link.
 #[test]
 fn every_lab_has_one_of_its_own_and_takes_it_along() {
     if !nix::unistd::geteuid().is_root() {
@@ -223,7 +223,7 @@ fn every_lab_has_one_of_its_own_and_takes_it_along() {
     assert!(is_offered(one.name()) && is_offered(other.name()));
     let (gone, kept) = (link_of(&one), link_of(&other));
     drop(one);
-    // A process that another test starts has the link too, until it executes its program.
+    // A process that another test forks keeps the link until it executes its program.
     let ends = (0..500).any(|_| {
         std::thread::sleep(Duration::from_millis(20));
         !is_there(gone)

@@ -122,7 +122,7 @@ fn extremes_of_a_reach_are_those_of_each_seeds_own() {
         measure(&format!("{REACH}{more}")).of_runs(kind, &falls(&[(20, 10), (25, 10)])).unwrap()
     };
     let is_close = |(found, wanted): (f64, f64)| (found - wanted).abs() < 1e-9;
-    // The tenth of the way from 100% to 90% is a tenth of a flow.
+    // The figure falls from 100% to 90% within one flow, and so below 99% after a tenth of a flow.
     let (least, most) = found("", Kind::Value).extremes.unwrap();
     assert!([(least, 20.1), (most, 25.1)].into_iter().all(is_close), "{least} to {most}");
     let (least, most) = found("baseline = \"t\"", Kind::Ratio).extremes.unwrap();
