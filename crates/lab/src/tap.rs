@@ -3,6 +3,10 @@
 //! The kernel hands over every packet by itself. Without `IFF_VNET_HDR` a TAP interface has no segmentation or
 //! checksum offload, so packets are at most an MTU long and have their checksums.
 //!
+//! Whoever writes a frame also runs the TCP of the host that receives it. The kernel can leave this to another processor
+//! (RPS), and then the switch has less to do. The lab does not use this: on Linux 6.18 the kernel then sometimes fails to
+//! call the lab's own DCTCP, a BPF program, and takes a window of a billion packets for its answer.
+//!
 //! The alternative would be AF_XDP over veth. It costs the machine a third more per frame (`benches/lab-cables.md`,
 //! from `examples/cables`), because it only moves work from the switch's read to the host's send.
 
