@@ -25,6 +25,8 @@ def kernel(flowsched, *settings):
 # early.
 EARLY_TIMEOUTS = tuple(f"net.ipv4.tcp_{name}=0" for name in ("early_retrans", "frto", "dsack"))
 KEEP_WINDOWS = "net.ipv4.tcp_slow_start_after_idle=0"
+# What finds a loss before a time-out, beside three duplicate ACKs.
+LOSS_DETECTION = [("tail-loss probes", "net.ipv4.tcp_early_retrans=0"), ("RACK", "net.ipv4.tcp_recovery=0")]
 
 
 def lab_pias(flowsched):
@@ -111,17 +113,26 @@ def lab_queries(flowsched):
 
 
 def lab_loss(flowsched):
-    yield "mean FCT", *(f"{world}, {loss}" for world in ("lab", "simulation") for loss in ("no loss", "3% loss"))
-    seeds, points = 20, [{"topology.loss": loss} for loss in ("0", "0.03")]
-    reproduced = flowsched.reproduced("lab-pdq-fig9", seeds)
-    at_once = valid_lab(flowsched, "lab-pdq-fig9", f"seeds={seeds}", "workload.at=0ms", quick=True)
+    yield "", "mean FCT, no loss", "3% loss", "time-outs with loss"
+    seeds, none, some = 20, {"topology.loss": "0"}, {"topology.loss": "0.03"}
+
+    def lab(*settings):
+        return valid_lab(flowsched, "lab-pdq-fig9", f"seeds={seeds}", *settings, quick=True)
+
+    reproduced, at_once = flowsched.reproduced("lab-pdq-fig9", seeds), lab("workload.at=0ms")
     simulated = flowsched.run("lab-pdq-fig9", f"seeds={seeds}", quick=True)
-    for name, scheme, lab in [
-        ("PDQ", "pdq", reproduced),
-        ("TCP", "tcp", reproduced),
-        ("TCP, flows that start at once in the lab", "tcp", at_once),
-    ]:
-        yield name, *(mean_ms(one, scheme, "all", point) for one in (lab, simulated) for point in points)
+    rows = [("PDQ, lab", reproduced), ("PDQ, simulation", simulated), ("TCP, lab", reproduced)]
+    # One switched off after the other.
+    for count in range(1, len(LOSS_DETECTION) + 1):
+        names, settings = zip(*LOSS_DETECTION[:count])
+        with kernel(flowsched, *settings):
+            rows.append((f"TCP, lab, without {' and '.join(names)}", lab()))
+    rows += [("TCP, simulation", simulated), ("TCP, lab, flows that start at once", at_once)]
+    for name, summary in rows:
+        scheme = name.split(",")[0].lower()
+        runs = [run for run in summary["runs"] if run["scheme"] == scheme and run["point"] == some]
+        means = (mean_ms(summary, scheme, "all", point) for point in (none, some))
+        yield name, *means, sum(run["timeouts"] for run in runs)
 
 
 def lab_table1(flowsched):
