@@ -248,9 +248,23 @@ def pias_flows(flowsched):
 
 
 def epn_flows(flowsched):
+    return by_flows(flowsched.run("epn-flows"))
+
+
+def epn_flows_lower_loads(flowsched):
+    tables = {
+        load: list(by_flows(flowsched.run("epn-flows", f"workload.load={load}", "seeds=3")))
+        for load in ("0.6", "0.7")
+    }
+    yield "load", *tables["0.6"][0]
+    for load, (_, *rows) in tables.items():
+        yield from ((load, *row) for row in rows)
+
+
+def by_flows(summary):
+    """The rows of the tables on the number of flows in EPN's fat-tree."""
     schemes = [("TCP8Q", "tcp8q"), ("pFabric", "pfabric"), ("EPN", "epn")]
     yield "flows", "TCP2Q: mean FCT", *(f"{name} against TCP2Q" for name, _ in schemes)
-    summary = flowsched.run("epn-flows")
     for flows in ("10000", "20000", "40000"):
         point = {"workload.flows": flows}
         mean = mean_ms(summary, "tcp2q", "all", point)
@@ -299,6 +313,7 @@ TABLES = {
     "ns2-behaviours": ns2_behaviours,
     "pias-flows": pias_flows,
     "epn-flows": epn_flows,
+    "epn-flows-lower-loads": epn_flows_lower_loads,
     "table1-delays": table1_delays,
 }
 
