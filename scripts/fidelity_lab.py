@@ -1,13 +1,14 @@
 """The tables of the lab on the pages on fidelity. They need root, `make lab` and a machine that does nothing else.
 
 The thread that runs the simulator's hosts is late more often than the kernel: if it was late in all tries, its rows are
-left out. If the lab was late in another run, there is no table.
+left out. If the lab was late in another run, there is no table. The tables of what the lab carries, and of how long it
+takes, count late runs instead.
 """
 
 import contextlib
 import tomllib
 
-from fidelity_runs import ROOT, against_first, change, mean_ms, valid_lab
+from fidelity_runs import ROOT, against_first, change, conduct, late_runs, mean_ms, valid_lab
 from lab_hosts import on_hosts
 
 
@@ -214,6 +215,14 @@ def lab_timeouts(flowsched):
     yield "simulation with an ACK for every packet", *counts(runs, "pias (simulated)")
     rfc = flowsched.run("lab-pias-starvation", "seeds=2", "scheme.0.rto=estimated")
     yield "simulation with RFC 6298's `rto`", *counts(rfc["runs"], "pias")
+
+
+def lab_quick(flowsched):
+    yield "file", "time", "late runs"
+    for file in sorted((ROOT / "experiments").glob("lab-*.toml")):
+        summary = flowsched.run(file.stem, quick=True, command=("lab", "run"))
+        late, runs = len(late_runs(summary)), len(conduct(summary))
+        yield f"`{file.name}`", f"{summary['seconds']:.0f} s", f"{late} of {runs}"
 
 
 def lab_capacity(flowsched):

@@ -6,9 +6,10 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MADE_BY = "made-by.txt"
+MADE_BY, SECONDS = "made-by.txt", "seconds.txt"
 
 
 def said(command):
@@ -32,7 +33,7 @@ class Flowsched:
         return json.loads(said(command))
 
     def run(self, experiment, *settings, quick=False, command=("run",)):
-        """The summary of an experiment, with the folder that has its results."""
+        """The summary of an experiment, with the folder that has its results and the seconds that the command took."""
         self.runs += 1
         folder = f"results/fidelity/{self.table}-{self.runs}"
         sets = [word for setting in settings for word in ("--set", setting)]
@@ -45,10 +46,14 @@ class Flowsched:
             shlex.join(arguments),
             (ROOT / file).read_text(),
         ])
-        summary = self.kept(folder, arguments, made_by) or self.json(*arguments)
+        summary, seconds = self.kept(folder, arguments, made_by), ROOT / folder / SECONDS
+        if not summary:
+            start = time.monotonic()
+            summary = self.json(*arguments)
+            seconds.write_text(f"{time.monotonic() - start:.1f}")
         (ROOT / folder / MADE_BY).write_text(made_by)
         self.program = summary["program"]
-        return summary | {"folder": folder}
+        return summary | {"folder": folder, "seconds": float(seconds.read_text())}
 
     def kept(self, folder, arguments, made_by):
         """The summary that an interrupted measurement left of the same command."""
