@@ -4,8 +4,9 @@
 //! checksum offload, so packets are at most an MTU long and have their checksums.
 //!
 //! Whoever writes a frame also runs the TCP of the host that receives it. The kernel can leave this to another processor
-//! (RPS), and then the switch has less to do. The lab does not use this: on Linux 6.18 the kernel then sometimes fails to
-//! call the lab's own DCTCP, a BPF program, and takes a window of a billion packets for its answer.
+//! (RPS), and then the switch has less to do. The lab does not use this. On Linux 6.18, senders with the lab's own DCTCP,
+//! a BPF program, then sometimes had windows without any bound. The program had not run for the ACKs before; why, is not
+//! known.
 //!
 //! The alternative would be AF_XDP over veth. It costs the machine a third more per frame (`benches/lab-cables.md`,
 //! from `examples/cables`), because it only moves work from the switch's read to the host's send.
