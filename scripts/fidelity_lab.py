@@ -27,7 +27,7 @@ def kernel(flowsched, *settings):
 EARLY_TIMEOUTS = tuple(f"net.ipv4.tcp_{name}=0" for name in ("early_retrans", "frto", "dsack"))
 KEEP_WINDOWS = "net.ipv4.tcp_slow_start_after_idle=0"
 # What finds a loss before a time-out, beside three duplicate ACKs.
-LOSS_DETECTION = [("tail-loss probes", "net.ipv4.tcp_early_retrans=0"), ("RACK", "net.ipv4.tcp_recovery=0")]
+LOSS_DETECTION = [("tail-loss probes", EARLY_TIMEOUTS[0]), ("RACK", "net.ipv4.tcp_recovery=0")]
 
 
 def lab_pias(flowsched):
@@ -114,7 +114,7 @@ def lab_queries(flowsched):
 
 
 def lab_loss(flowsched):
-    yield "", "mean FCT, no loss", "3% loss", "time-outs with loss"
+    yield "", "mean FCT, no loss", "mean FCT, 3% loss", "time-outs, 3% loss"
     seeds, none, some = 20, {"topology.loss": "0"}, {"topology.loss": "0.03"}
 
     def lab(*settings):
