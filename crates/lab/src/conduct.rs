@@ -56,7 +56,7 @@ pub struct Conduct {
 
 impl Conduct {
     pub(crate) fn new(counts: &Counts, played: &Played, limit: Time) -> Conduct {
-        let lateness = &counts.lateness;
+        let lateness = &counts.handed.lateness;
         let Played { starts, lateness: of_hosts, overrun, .. } = played;
         Conduct {
             packets: lateness.count(),
@@ -68,14 +68,14 @@ impl Conduct {
             late_share: lateness.share_beyond(limit),
             host_late_share: of_hosts.share_beyond(limit),
             host_most: of_hosts.most(),
-            pacing: Pace::of_busiest(&counts.paces),
+            pacing: Pace::of_busiest(&counts.handed.paces),
             read_late_share: counts.reading.share_beyond(limit),
             longest_absence: counts.longest_absence,
             least_timeout: None,
             latest_start: starts.latest,
             late_starts: starts.late_share(),
             server_wait: 0.0,
-            overrun: counts.overrun + overrun,
+            overrun: counts.handed.overrun + overrun,
             refused: counts.refused,
         }
     }

@@ -36,7 +36,7 @@ use crate::lateness::Lateness;
 use crate::played::{Played, Starts};
 use crate::precedence::{Precedence, Rank, refused};
 use crate::switch::memory::LONGEST_FRAME;
-use crate::wait::ready;
+use crate::wait::Watched;
 
 /// The port that every host sends from and to: one that Wireshark gives to no protocol.
 pub(crate) const PORT: u16 = 41_001;
@@ -134,11 +134,12 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
     pub fn play(mut self, until: Time, progress: &Progress) -> Result<Played, LabError> {
         let failed = |error| LabError::system("use a socket", error);
         let mut precedence = Precedence::take(Rank::Hosts).map_err(refused)?;
+        let sockets = self.outbox.sockets.0.iter().map(AsFd::as_fd);
+        let mut watched = Watched::new(sockets).map_err(failed)?;
         while self.ended < self.flows.len() as u64 && !progress.stop.load(Ordering::Relaxed) {
             precedence.keep().map_err(refused)?;
             let wait = self.next_event().saturating_sub(self.clock.now());
-            let sockets = self.outbox.sockets.0.iter().map(AsFd::as_fd);
-            for host in ready(sockets, wait).map_err(failed)? {
+            for host in watched.ready(wait).map_err(failed)? {
                 self.read(host).map_err(failed)?;
             }
             let now = self.clock.now();

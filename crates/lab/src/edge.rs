@@ -226,37 +226,36 @@ impl<K: Cable, G: Tagging<H>, H: Header> Cable for Edge<K, G, H> {
         Ok(None)
     }
 
-    fn send(&mut self, frame: &[u8]) -> io::Result<bool> {
-        let Some((around, inner)) = frame.split_at_checked(AROUND) else { return Ok(true) };
-        let (Some(bits), Some(segment)) = (Bits::read(&around[AROUND - 8..]), Segment::read(inner))
-        else {
-            return Ok(true);
-        };
+    fn arrive(&mut self, frame: Vec<u8>) -> Option<Vec<u8>> {
+        let (around, inner) = frame.split_at_checked(AROUND)?;
+        let bits = Bits::read(&around[AROUND - 8..])?;
+        let segment = Segment::read(inner)?;
         let is_of_switch = around[OUTER_SOURCE..OUTER_SOURCE + 4] == SWITCH_IPV4.octets();
         match (is_of_switch, self.is_own(segment.from), self.is_own(segment.to)) {
             (true, true, _) => self.heed(bits, around[ETHERNET + 8]),
-            (false, _, true) => return self.unwrap(&segment, around, inner),
+            (false, _, true) => {
+                let inner = self.unwrap(&segment, around, inner);
+                return self.cable.arrive(inner);
+            }
             _ => {}
         }
-        Ok(true)
+        None
     }
 
-    fn readable(&self) -> BorrowedFd<'_> {
-        self.cable.readable()
+    fn file(&self) -> BorrowedFd<'_> {
+        self.cable.file()
     }
 }
 
 impl<K: Cable, G: Tagging<H>, H: Header> Edge<K, G, H> {
-    /// Hands the host a segment without what was `around` it. Says whether there was room.
-    fn unwrap(&mut self, segment: &Segment<'_>, around: &[u8], inner: &[u8]) -> io::Result<bool> {
+    /// A segment for the host, without what was `around` it.
+    fn unwrap(&mut self, segment: &Segment<'_>, around: &[u8], inner: &[u8]) -> Vec<u8> {
         self.note_ack(segment);
-        let is_marked = around[ETHERNET + 1] & CE == CE && segment.ecn != 0;
-        if !is_marked {
-            return self.cable.send(inner);
+        let mut inner = inner.to_vec();
+        if around[ETHERNET + 1] & CE == CE && segment.ecn != 0 {
+            mark_v4(&mut inner[ETHERNET..]);
         }
-        let mut marked = inner.to_vec();
-        mark_v4(&mut marked[ETHERNET..]);
-        self.cable.send(&marked)
+        inner
     }
 }
 

@@ -10,6 +10,7 @@ use crate::error::LabError;
 use crate::interface;
 use crate::namespaces::Namespace;
 use crate::namespaces::owner::{Owner, clean_up};
+use crate::processors::Division;
 use crate::stack::Stack;
 use crate::tap::Tap;
 
@@ -83,6 +84,11 @@ impl Hosts {
     /// The lab's folder.
     pub fn folder(&self) -> &Path {
         self.owner.folder()
+    }
+
+    /// The processors of switch and hosts. `None` if there is one for both.
+    pub fn division(&self) -> Option<&Division> {
+        self.owner.division()
     }
 }
 

@@ -27,6 +27,7 @@ mod play;
 pub mod played;
 pub mod players;
 mod precedence;
+pub mod processors;
 pub mod run;
 mod schedule;
 pub mod stack;

@@ -16,6 +16,7 @@ use crate::clock::Clock;
 use crate::conduct::Conduct;
 use crate::error::LabError;
 use crate::played::Played;
+use crate::processors::{Division, keep_on};
 use crate::switch::Switch;
 use crate::tap::Cable;
 
@@ -25,6 +26,7 @@ pub(crate) fn play<K, H, P, C>(
     job: &Job<'_>,
     mut switch: Switch<'_, K, H, P, C>,
     clock: Clock,
+    division: Option<&Division>,
     watch: &mut Watch<'_>,
     hosts: impl FnOnce(Time, &Progress) -> Result<Played, LabError> + Send,
 ) -> Result<(Outcome, Conduct), LabError>
@@ -41,12 +43,14 @@ where
     let played = std::thread::scope(|scope| {
         let player = scope.spawn(|| {
             let _guard = OnPanic(&is_over);
-            let played = hosts(until, progress);
+            let kept = division.map(|division| keep_on(&division.others)).transpose();
+            let kept = kept.map_err(|error| LabError::system("choose a processor", error));
+            let played = kept.and_then(|_kept| hosts(until, progress));
             is_over.store(true, Ordering::Relaxed);
             played
         });
         let _guard = OnPanic(&progress.stop);
-        let switched = switch.run(&is_over, job.sample_interval, |network, now| {
+        let switched = switch.run(division, &is_over, job.sample_interval, |network, now| {
             network.sample(now, &mut ports);
             if samples(&ports).is_break() {
                 progress.stop.store(true, Ordering::Relaxed);

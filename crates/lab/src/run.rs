@@ -237,6 +237,7 @@ impl World for OverTcp<'_, '_, '_, '_> {
         };
         let manners = Manners { open_connections, max_window, tags };
         // Making sockets takes long, so time 0 comes after it.
+        let division = hosts.division().cloned();
         let pool = Pool::new(&hosts, manners, &split.traffic)?;
         let queries = Queries::new(&split.memcached, &hosts)?;
         let clock = Clock::starting_in(AHEAD);
@@ -249,7 +250,7 @@ impl World for OverTcp<'_, '_, '_, '_> {
         };
         let switch = Switch::new(job, &ports, controllers, cables, (form, levels), clock, captures);
         let traffic = Traffic::new(&split.traffic, pool, clock)?;
-        play(job, switch, clock, watch, |until, progress| {
+        play(job, switch, clock, division.as_ref(), watch, |until, progress| {
             split.play(traffic, queries, clock, until, progress)
         })
     }
@@ -283,7 +284,7 @@ impl World for OverUdp<'_, '_, '_, '_> {
         let clock = Clock::starting_in(AHEAD);
         let Parts { transport, tagger, ports, controllers } = parts;
         let switch = Switch::new(job, &ports, controllers, cables, form, clock, captures);
-        play(job, switch, clock, watch, |until, progress| {
+        play(job, switch, clock, hosts.division(), watch, |until, progress| {
             Datagrams::new(job, (transport, tagger), codec, sockets, clock).play(until, progress)
         })
     }

@@ -9,6 +9,7 @@
 //! What may not live here: anything about one scheme, and what hosts do.
 
 mod datagrams;
+pub mod deliveries;
 pub mod departed;
 pub mod flows;
 pub mod form;
@@ -39,8 +40,10 @@ use flowsched_workload::Flow;
 use crate::clock::Clock;
 use crate::lateness::Lateness;
 use crate::precedence::{Precedence, Rank};
+use crate::processors::{Division, keep_on};
 use crate::tap::Cable;
-use crate::wait::{ready, sleep_within};
+use crate::wait::{Watched, sleep_within};
+use deliveries::{Arrival, Deliveries, Handed};
 use departed::Departed;
 use flows::{FlowNumbers, MOST_FLOWS, Numbered};
 use form::Form;
@@ -62,14 +65,8 @@ pub struct Counts {
     pub refused: u64,
     /// Frames taken in, by their priority. The last element counts all lower priorities too.
     pub priorities: [u64; 8],
-    /// Frames handed to hosts.
-    pub delivered: u64,
-    /// Frames that a host had no room for.
-    pub overrun: u64,
-    /// How late frames were handed over.
-    pub lateness: Lateness,
-    /// How the port before each host was paced.
-    pub paces: Vec<Pace>,
+    /// Frames handed to hosts. This is complete once the switch has stopped.
+    pub handed: Handed,
     /// How late frames were read. A frame counts as late by the mean over the times at which it may have come.
     pub reading: Lateness,
     /// The longest time that a frame may have waited until it was read.
@@ -85,6 +82,15 @@ struct Looks<F> {
     /// When the next look is due.
     next: Time,
     look: F,
+}
+
+/// Lets the helper finish, also if the switch panics.
+struct End<'a>(&'a Deliveries);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
 }
 
 /// A switch with a cable to each host.
@@ -130,6 +136,7 @@ where
         let network = Live::new(job, ports, &controllers, &connections, Memory::new(form));
         let nics = (0..cables.len() as u32).map(|host| job.network.nic(HostId(host)));
         let paces = nics.map(|nic| Pace::new(job.network.port(nic).rate)).collect();
+        let handed = Handed { paces, ..Handed::default() };
         Switch {
             network,
             departed,
@@ -141,53 +148,86 @@ where
             connections,
             levels,
             clock,
-            counts: Counts { paces, ..Counts::default() },
+            counts: Counts { handed, ..Counts::default() },
         }
     }
 
     /// Brings frames to their hosts until `stop` is set. Frames that are then under way do not arrive. `look`
     /// is called every `interval`, unless that is zero, once all that happened before has been handled, and nothing
-    /// later.
+    /// later. The switch keeps to its processor of the `division`, if there is one.
     ///
     /// # Errors
-    /// If a cable fails, or if the system refuses to raise the thread's priority.
+    /// If a cable fails, or if the system refuses to raise the threads' priority.
     pub fn run(
         &mut self,
+        division: Option<&Division>,
         stop: &AtomicBool,
         interval: Time,
         look: impl FnMut(&mut Network<'a, H, P, C>, Time),
     ) -> io::Result<()> {
-        let mut precedence = Precedence::take(Rank::Switch)?;
         let next = if interval == Time::ZERO { Time::MAX } else { interval };
         let mut looks = Looks { interval, next, look };
+        let files = self.cables.iter().map(|cable| cable.file().try_clone_to_owned());
+        let handed = std::mem::take(&mut self.counts.handed);
+        let deliveries = Deliveries::new(files.collect::<io::Result<_>>()?, handed, self.clock);
+        let switched = std::thread::scope(|scope| {
+            let helper = scope.spawn(|| {
+                let _kept = division.map(|division| keep_on(&division.others)).transpose()?;
+                deliveries.help()
+            });
+            let end = End(&deliveries);
+            let kept = division.map(|division| keep_on(&[division.switch])).transpose();
+            let switched = kept.and_then(|_kept| self.switch(stop, &mut looks, &deliveries));
+            drop(end);
+            let helped = helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            switched.and(helped)
+        });
+        self.counts.handed = deliveries.into_handed();
+        switched
+    }
+
+    /// Reads frames, brings them through the network, and hands them over, until `stop` is set.
+    fn switch<F>(
+        &mut self,
+        stop: &AtomicBool,
+        looks: &mut Looks<F>,
+        deliveries: &Deliveries,
+    ) -> io::Result<()>
+    where
+        F: FnMut(&mut Network<'a, H, P, C>, Time),
+    {
+        let mut precedence = Precedence::take(Rank::Switch)?;
+        let mut watched = Watched::new(self.cables.iter().map(Cable::file))?;
         let mut glances = Glances::from(self.clock.now());
         while !stop.load(Ordering::Relaxed) {
             precedence.keep()?;
-            self.keep_up(self.clock.now(), &mut looks)?;
-            let next = self.network.next().min(looks.next);
+            self.keep_up(self.clock.now(), looks, deliveries);
+            // What hosts have sent meanwhile comes before the next frame for a host.
+            let is_busy = deliveries.hand_over_one()?;
+            let next = if is_busy { Time::ZERO } else { self.network.next().min(looks.next) };
             let begin = self.clock.now();
             let wait = next.saturating_sub(begin);
-            let hosts = ready(self.cables.iter().map(Cable::readable), wait)?;
+            let hosts = watched.ready(wait)?;
             glances.note(begin, self.clock.now(), sleep_within(wait), !hosts.is_empty());
             for host in hosts {
-                self.take_in(HostId(host as u32), &glances, &mut looks)?;
+                self.take_in(HostId(host as u32), &glances, looks, deliveries)?;
             }
         }
         Ok(())
     }
 
     /// Looks and hands packets over as is due by `now`.
-    fn keep_up<F>(&mut self, now: Time, looks: &mut Looks<F>) -> io::Result<()>
+    fn keep_up<F>(&mut self, now: Time, looks: &mut Looks<F>, deliveries: &Deliveries)
     where
         F: FnMut(&mut Network<'a, H, P, C>, Time),
     {
         while looks.next <= now {
-            self.deliver_until(looks.next)?;
+            self.deliver_until(looks.next, deliveries);
             (looks.look)(&mut self.network, looks.next);
             self.capture();
             looks.next = looks.next.saturating_add(looks.interval);
         }
-        self.deliver_until(now)
+        self.deliver_until(now, deliveries);
     }
 
     /// The counters of the switch.
@@ -210,8 +250,8 @@ where
         &mut self.network
     }
 
-    /// Hands over all packets that are due by `now`.
-    fn deliver_until(&mut self, now: Time) -> io::Result<()> {
+    /// Has all packets handed over that are due by `now`.
+    fn deliver_until(&mut self, now: Time, deliveries: &Deliveries) {
         while self.network.next() <= now {
             let delivery = self.network.advance();
             self.capture();
@@ -223,18 +263,11 @@ where
                 let is_again = flags.has(Flags::RETRANSMISSION);
                 self.passages.arrive((flow, flags.has(Flags::ACK)), segment, is_again, marks);
             }
-            let frame = memory.take(&delivery.packet);
-            let has_room = self.cables[delivery.host.index()].send(frame)?;
-            self.counts.delivered += u64::from(has_room);
-            self.counts.overrun += u64::from(!has_room);
-            let done = self.clock.now();
-            self.counts.lateness.note(delivery.at, done);
-            if let Some(entered) = entered {
-                let wire = Bytes::new(delivery.packet.wire.into());
-                self.counts.paces[delivery.host.index()].note(wire, entered, delivery.at, done);
-            }
+            let frame = memory.take(&delivery.packet).to_vec();
+            let Some(frame) = self.cables[delivery.host.index()].arrive(frame) else { continue };
+            let entered = entered.map(|entered| (Bytes::new(delivery.packet.wire.into()), entered));
+            deliveries.add(Arrival { host: delivery.host, frame, due: delivery.at, entered });
         }
-        Ok(())
     }
 
     /// Reads the frames that the host has sent, up to a batch.
@@ -243,6 +276,7 @@ where
         host: HostId,
         glances: &Glances,
         looks: &mut Looks<F>,
+        deliveries: &Deliveries,
     ) -> io::Result<()>
     where
         F: FnMut(&mut Network<'a, H, P, C>, Time),
@@ -259,7 +293,7 @@ where
             match Headers::read(frame, host, self.cables.len() as u32) {
                 Some(headers) => {
                     let now = self.clock.now();
-                    self.keep_up(now, looks)?;
+                    self.keep_up(now, looks, deliveries);
                     self.send(host, headers, frame, now);
                 }
                 None => self.counts.refused += 1,

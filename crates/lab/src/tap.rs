@@ -3,16 +3,11 @@
 //! The kernel hands over every packet by itself. Without `IFF_VNET_HDR` a TAP interface has no segmentation or
 //! checksum offload, so packets are at most an MTU long and have their checksums.
 //!
-//! Whoever writes a frame also runs the TCP of the host that receives it. The kernel can leave this to another processor
-//! (RPS), and then the switch has less to do. The lab does not use this. On Linux 6.18, senders with the lab's own DCTCP,
-//! a BPF program, then sometimes had windows without any bound. The program had not run for the ACKs before; why, is not
-//! known.
-//!
 //! The alternative would be AF_XDP over veth. It costs the machine a third more per frame (`benches/lab-cables.md`,
 //! from `examples/cables`), because it only moves work from the switch's read to the host's send.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
@@ -32,14 +27,13 @@ pub trait Cable {
     /// If the system cannot read.
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>>;
 
-    /// Hands the host a frame. Returns whether the host took it: a host that does not keep up has no room.
-    ///
-    /// # Errors
-    /// If the system cannot write.
-    fn send(&mut self, frame: &[u8]) -> io::Result<bool>;
+    /// What the host gets of a frame that has arrived; `None` if that is nothing.
+    fn arrive(&mut self, frame: Vec<u8>) -> Option<Vec<u8>> {
+        Some(frame)
+    }
 
-    /// The file that becomes readable when the host sends.
-    fn readable(&self) -> BorrowedFd<'_>;
+    /// The file that becomes readable when the host sends, and to which frames for the host are written.
+    fn file(&self) -> BorrowedFd<'_>;
 }
 
 impl Cable for Box<dyn Cable + '_> {
@@ -47,12 +41,12 @@ impl Cable for Box<dyn Cable + '_> {
         (**self).receive(buffer)
     }
 
-    fn send(&mut self, frame: &[u8]) -> io::Result<bool> {
-        (**self).send(frame)
+    fn arrive(&mut self, frame: Vec<u8>) -> Option<Vec<u8>> {
+        (**self).arrive(frame)
     }
 
-    fn readable(&self) -> BorrowedFd<'_> {
-        (**self).readable()
+    fn file(&self) -> BorrowedFd<'_> {
+        (**self).file()
     }
 }
 
@@ -86,15 +80,7 @@ impl Cable for Tap {
         }
     }
 
-    fn send(&mut self, frame: &[u8]) -> io::Result<bool> {
-        match self.file.write(frame) {
-            Ok(length) => Ok(length == frame.len()),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn readable(&self) -> BorrowedFd<'_> {
+    fn file(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
 }

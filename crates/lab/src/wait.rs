@@ -1,10 +1,11 @@
 //! Waits until a file has something to read, close to the time at which something else is due.
 
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use flowsched_units::Time;
 use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::time::TimeSpec;
 
 use crate::clock::to_duration;
@@ -14,27 +15,54 @@ const SLEEPS_OVER: Time = Time::from_us(200);
 /// The longest time that a thread sleeps before it checks whether to stop.
 const LONGEST_SLEEP: Time = Time::from_ms(5);
 
-/// How long [`ready`] sleeps at most if nothing can be read. It is zero if `time` is spent awake.
+/// How long [`Watched::ready`] sleeps at most if nothing can be read. It is zero if `time` is spent awake.
 pub(crate) fn sleep_within(time: Time) -> Time {
     time.min(LONGEST_SLEEP).saturating_sub(SLEEPS_OVER)
 }
 
-/// Waits until one of `files` can be read, for at most `time`. Returns the places of the files that
-/// can.
-///
-/// # Errors
-/// If the system refuses to wait.
-pub(crate) fn ready<'a>(
-    files: impl Iterator<Item = BorrowedFd<'a>>,
-    time: Time,
-) -> io::Result<Vec<usize>> {
-    let mut polled: Vec<PollFd<'_>> =
-        files.map(|file| PollFd::new(file, PollFlags::POLLIN)).collect();
-    let timeout = TimeSpec::from_duration(to_duration(sleep_within(time)));
-    match ppoll(&mut polled, Some(timeout), None) {
-        Ok(_) | Err(nix::Error::EINTR) => {}
-        Err(error) => return Err(error.into()),
+/// Files that may have something to read.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    epoll: Epoll,
+    events: Vec<EpollEvent>,
+}
+
+impl Watched {
+    /// Watches `files`, which stay open.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub(crate) fn new<'a>(files: impl Iterator<Item = BorrowedFd<'a>>) -> io::Result<Watched> {
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        let mut events = Vec::new();
+        for (place, file) in (0..).zip(files) {
+            epoll.add(file, EpollEvent::new(EpollFlags::EPOLLIN, place))?;
+            events.push(EpollEvent::empty());
+        }
+        Ok(Watched { epoll, events })
     }
-    let places = polled.iter().enumerate();
-    Ok(places.filter(|(_, fd)| fd.any().unwrap_or(false)).map(|(place, _)| place).collect())
+
+    /// Waits until one of the files can be read, for at most `time`. Returns the places of the files that can.
+    ///
+    /// # Errors
+    /// If the system refuses to wait.
+    pub(crate) fn ready(&mut self, time: Time) -> io::Result<Vec<usize>> {
+        let sleep = sleep_within(time);
+        if sleep > Time::ZERO {
+            self.sleep(sleep)?;
+        }
+        let count = self.epoll.wait(&mut self.events, EpollTimeout::ZERO)?;
+        Ok(self.events[..count].iter().map(|event| event.data() as usize).collect())
+    }
+
+    /// Sleeps until one of the files can be read. The time that an epoll takes has milliseconds, that of ppoll(2) has
+    /// nanoseconds.
+    fn sleep(&self, most: Time) -> io::Result<()> {
+        let mut polled = [PollFd::new(self.epoll.0.as_fd(), PollFlags::POLLIN)];
+        let timeout = TimeSpec::from_duration(to_duration(most));
+        match ppoll(&mut polled, Some(timeout), None) {
+            Ok(_) | Err(nix::Error::EINTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
 }

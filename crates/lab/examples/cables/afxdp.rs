@@ -17,6 +17,8 @@ use libbpf_rs::libbpf_sys::{self, BPF_PROG_TYPE_XDP, bpf_map_create_opts};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType, Xdp};
 use nix::net::if_::if_nametoindex;
 
+use crate::Card;
+
 /// Frames of each ring, near the 20,000 of the lab's TAP interfaces.
 const RING: u32 = 16_384;
 /// Bytes of a frame's place in memory.
@@ -92,16 +94,7 @@ impl AfXdp {
 // SAFETY: the memory belongs to the socket alone, and who has the socket has it mutably.
 unsafe impl Send for AfXdp {}
 
-impl Cable for AfXdp {
-    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        let Some(found) = self.received.pop() else { return Ok(None) };
-        let length = (found.len as usize).min(buffer.len());
-        // SAFETY: the kernel has given the frame to this process.
-        buffer[..length].copy_from_slice(unsafe { &*self.frame(found.addr, length) });
-        self.fill.push(found.addr - found.addr % u64::from(CHUNK));
-        Ok(Some(length))
-    }
-
+impl Card for AfXdp {
     fn send(&mut self, frame: &[u8]) -> io::Result<bool> {
         while let Some(place) = self.completed.pop() {
             self.free.push(place);
@@ -116,8 +109,19 @@ impl Cable for AfXdp {
             unsafe { libc::sendto(socket, std::ptr::null(), 0, flags, std::ptr::null(), 0) };
         check(result as i32).map(|_| true)
     }
+}
 
-    fn readable(&self) -> BorrowedFd<'_> {
+impl Cable for AfXdp {
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        let Some(found) = self.received.pop() else { return Ok(None) };
+        let length = (found.len as usize).min(buffer.len());
+        // SAFETY: the kernel has given the frame to this process.
+        buffer[..length].copy_from_slice(unsafe { &*self.frame(found.addr, length) });
+        self.fill.push(found.addr - found.addr % u64::from(CHUNK));
+        Ok(Some(length))
+    }
+
+    fn file(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 }

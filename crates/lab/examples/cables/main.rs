@@ -46,12 +46,28 @@ const BETWEEN: Duration = Duration::from_millis(1);
 const TURN: usize = 32;
 const RECEIVE_BUFFER: usize = 256 << 20;
 
+/// The switch's end of a cable, to which frames can be written.
+trait Card: Cable + Send {
+    /// Hands the host a frame. Returns whether there was room.
+    fn send(&mut self, frame: &[u8]) -> std::io::Result<bool>;
+}
+
+impl Card for Tap {
+    fn send(&mut self, frame: &[u8]) -> std::io::Result<bool> {
+        match nix::unistd::write(self.file(), frame) {
+            Ok(length) => Ok(length == frame.len()),
+            Err(nix::Error::EAGAIN) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
 /// A host and the switch's end of its cable.
 struct Bed {
     host: Namespace,
     /// The namespace of the outer interface, which goes with it.
     _outer: Option<Namespace>,
-    cable: Box<dyn Cable + Send>,
+    cable: Box<dyn Card>,
 }
 
 /// The measurements of a cable.
@@ -216,7 +232,7 @@ fn frame() -> Result<Vec<u8>> {
 }
 
 /// Checks that a frame comes whole, alone and with its checksum.
-fn check_frame(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<()> {
+fn check_frame(cable: &mut dyn Card, socket: &UdpSocket) -> Result<()> {
     socket.send(&[7; PAYLOAD])?;
     thread::sleep(Duration::from_millis(10));
     let mut buffer = [0; 2_048];
@@ -236,7 +252,7 @@ fn check_frame(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<()> {
 }
 
 /// The host sends bursts, and the switch then reads each one. Returns the time that each takes per frame.
-fn read_bursts(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<(Duration, Duration)> {
+fn read_bursts(cable: &mut dyn Card, socket: &UdpSocket) -> Result<(Duration, Duration)> {
     let (mut sends, mut reads) = (Vec::new(), Vec::new());
     let mut buffer = [0; 2_048];
     for _ in 0..BURSTS {
@@ -260,7 +276,7 @@ fn read_bursts(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<(Duration, D
 }
 
 /// The switch hands bursts over while no program waits for them. Returns the time per frame.
-fn hand_over_bursts(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<Duration> {
+fn hand_over_bursts(cable: &mut dyn Card, socket: &UdpSocket) -> Result<Duration> {
     let frame = frame()?;
     let mut times = Vec::new();
     for _ in 0..BURSTS {
@@ -284,7 +300,7 @@ fn drain(socket: &UdpSocket) -> usize {
 }
 
 /// Has the switch read on one core while a host sends on the other. Returns the frames that it reads per second.
-fn read_stream(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<f64> {
+fn read_stream(cable: &mut dyn Card, socket: &UdpSocket) -> Result<f64> {
     thread::scope(|scope| {
         let start = Instant::now();
         let sender = scope.spawn(move || {
@@ -298,7 +314,7 @@ fn read_stream(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<f64> {
         let mut buffer = [0; 2_048];
         let mut frames = 0;
         while start.elapsed() < STREAM {
-            poll(&mut [PollFd::new(cable.readable(), PollFlags::POLLIN)], 10u8)?;
+            poll(&mut [PollFd::new(cable.file(), PollFlags::POLLIN)], 10u8)?;
             for _ in 0..TURN {
                 frames += u32::from(cable.receive(&mut buffer)?.is_some());
             }
@@ -312,7 +328,7 @@ fn read_stream(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<f64> {
 
 /// Has a program receive on one core while the switch hands over on the other. Returns the frames that it receives
 /// per second.
-fn hand_over_stream(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<f64> {
+fn hand_over_stream(cable: &mut dyn Card, socket: &UdpSocket) -> Result<f64> {
     let frame = frame()?;
     thread::scope(|scope| {
         let receiver = scope.spawn(|| pin(1).map_err(|e| e.to_string()).map(|()| drain(socket)));
@@ -329,7 +345,7 @@ fn hand_over_stream(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<f64> {
 /// The median and the 99th percentile of the delays from when the switch begins to hand a frame over until a waiting
 /// program on the other core has it. The program has a real-time priority, so that other programs of the machine do
 /// not delay it.
-fn delays(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<(Duration, Duration)> {
+fn delays(cable: &mut dyn Card, socket: &UdpSocket) -> Result<(Duration, Duration)> {
     let frame = frame()?;
     let mut delays: Vec<Duration> = thread::scope(|scope| {
         let receiver = scope.spawn(|| {

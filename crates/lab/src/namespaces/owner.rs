@@ -14,6 +14,7 @@ use nix::fcntl::{Flock, FlockArg};
 
 use crate::error::LabError;
 use crate::namespaces::Namespace;
+use crate::processors::Division;
 
 /// Where labs keep their folders. It is not the agent's run directory, which may belong to another
 /// user.
@@ -24,6 +25,8 @@ const FILE_MODE: u32 = 0o600;
 const FOLDER_MODE: u32 = 0o700;
 /// The lock of a lab's folder.
 const LOCK: &str = "owner.lock";
+/// A file in a lab's folder: the number of its switch's processor.
+const PROCESSOR: &str = "processor";
 /// Held by whoever makes or removes a lab's folder, so that none is removed before it is locked.
 const TURN: &str = "turn.lock";
 
@@ -33,6 +36,7 @@ static LABS: AtomicU32 = AtomicU32::new(0);
 #[derive(Debug)]
 pub struct Owner {
     folder: PathBuf,
+    division: Option<Division>,
     _lock: Flock<File>,
 }
 
@@ -50,7 +54,8 @@ impl Owner {
         let lock = try_lock(&path)?.ok_or_else(|| {
             LabError::file("lock", &path, io::Error::from(io::ErrorKind::AlreadyExists))
         })?;
-        Ok(Owner { folder, _lock: lock })
+        let division = divide(all, &folder)?;
+        Ok(Owner { folder, division, _lock: lock })
     }
 
     /// Names a namespace: `nsenter --net=FOLDER/name` enters it while this process lives.
@@ -65,6 +70,11 @@ impl Owner {
     /// The lab's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The lab's processors. `None` if there is one for all.
+    pub fn division(&self) -> Option<&Division> {
+        self.division.as_ref()
     }
 }
 
@@ -90,6 +100,22 @@ pub fn clean_up(all: &Path) -> Result<usize, LabError> {
         }
     }
     Ok(removed)
+}
+
+/// Divides the processors, and notes in the lab's `folder` which one its switch has. No other lab in `all` has it, if
+/// there are enough.
+fn divide(all: &Path, folder: &Path) -> Result<Option<Division>, LabError> {
+    let labs = fs::read_dir(all).map_err(|e| LabError::file("read", all, e))?;
+    let notes = labs.flatten().map(|lab| fs::read_to_string(lab.path().join(PROCESSOR)));
+    let taken: Vec<usize> = notes.flatten().filter_map(|note| note.parse().ok()).collect();
+    let division =
+        Division::beside(&taken).map_err(|e| LabError::system("count the processors", e))?;
+    if let Some(division) = &division {
+        let path = folder.join(PROCESSOR);
+        let note = division.switch.to_string();
+        fs::write(&path, note).map_err(|e| LabError::file("write", &path, e))?;
+    }
+    Ok(division)
 }
 
 /// Whether `folder` is a lab's and nobody holds its lock. A lab that died before it locked its

@@ -62,7 +62,7 @@ where
     P: Ports<H>,
     C: Controllers<H>,
 {
-    assert_eq!(run.counts.overrun, 0);
+    assert_eq!(run.counts.handed.overrun, 0);
     let log = numbered(&run.log);
     let handed_over = handed_over(&log, crossed);
     let connections = noted(&log);
@@ -209,7 +209,7 @@ pub fn compare_spoilt<H: Header>(run: &Switched<H>, crossed: &Crossed) {
     let delivered: usize = crossed.received.iter().map(Vec::len).sum();
     let counts = &run.counts;
     assert_eq!((counts.read, counts.refused), (sent as u64, (sent - came) as u64));
-    assert_eq!((counts.delivered, counts.overrun), (delivered as u64, 0));
+    assert_eq!((counts.handed.delivered, counts.handed.overrun), (delivered as u64, 0));
     assert!(counts.refused > 0, "{counts:?}");
     let over_ipv6 = crossed.received.iter().flatten().filter(|frame| is_ipv6(frame)).count();
     assert!(over_ipv6 > 0 && over_ipv6 < delivered, "{over_ipv6} of {delivered} over IPv6");

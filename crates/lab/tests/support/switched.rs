@@ -71,12 +71,12 @@ impl Cable for Counted<'_> {
         Ok(length)
     }
 
-    fn send(&mut self, frame: &[u8]) -> io::Result<bool> {
-        self.cable.send(frame)
+    fn arrive(&mut self, frame: Vec<u8>) -> Option<Vec<u8>> {
+        self.cable.arrive(frame)
     }
 
-    fn readable(&self) -> BorrowedFd<'_> {
-        self.cable.readable()
+    fn file(&self) -> BorrowedFd<'_> {
+        self.cable.file()
     }
 }
 
@@ -121,7 +121,7 @@ pub fn switched<H: Header>(
             let _done = Done { is_played: &is_played, stop: &stop };
             hosts();
         });
-        let ran = switch.run(&stop, INTERVAL, |network, now| {
+        let ran = switch.run(None, &stop, INTERVAL, |network, now| {
             counters.clear();
             network.sample(now, &mut counters);
             end = now;

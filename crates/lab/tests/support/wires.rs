@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use flowsched_lab::tap::Cable;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, setsockopt, socket,
     socketpair, sockopt,
@@ -47,15 +48,7 @@ impl Cable for Wire {
         }
     }
 
-    fn send(&mut self, frame: &[u8]) -> io::Result<bool> {
-        match send(self.0.as_raw_fd(), frame, MsgFlags::MSG_DONTWAIT) {
-            Ok(length) => Ok(length == frame.len()),
-            Err(nix::Error::EAGAIN) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    fn readable(&self) -> BorrowedFd<'_> {
+    fn file(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
@@ -68,6 +61,8 @@ pub fn wires(hosts: u32) -> (Vec<Wire>, Vec<Wire>) {
         for end in [&one, &other] {
             setsockopt(end, sockopt::SndBufForce, &(4 << 20)).unwrap();
         }
+        // The switch does not wait for a host.
+        fcntl(&other, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).unwrap();
         (Wire(one), Wire(other))
     };
     (0..hosts).map(pair).unzip()
