@@ -5,8 +5,8 @@
 //! others late, so a second thread helps. Each host gets its frames in order.
 //!
 //! The kernel can also leave a host's TCP to another processor (RPS). The lab does not use this: nobody would know how
-//! late the host then has the frame. Besides, on Linux 6.18, senders with the lab's own DCTCP, a BPF program, sometimes
-//! had windows without any bound. The kernel had taken a result for the program's that the program had not given.
+//! late the host then gets the frame. Besides, on Linux 6.18, senders with the lab's own DCTCP, a BPF program, sometimes
+//! had windows without any bound: the kernel had taken an address in its own code for the slow start threshold.
 //!
 //! What may not live here: what decides when a frame is due.
 
