@@ -1,7 +1,7 @@
 //! Which processors work for the switch, and which for the hosts.
 //!
-//! The system may move a real-time thread to another processor whenever a second one wants its own. So the switch has a
-//! processor for itself, and the others are for the hosts and for who helps the switch.
+//! The switch has a processor for itself, so that no other thread of the lab delays it. The others are for the hosts and
+//! for the thread that helps the switch.
 
 use std::io;
 

@@ -55,8 +55,7 @@ impl Watched {
         Ok(self.events[..count].iter().map(|event| event.data() as usize).collect())
     }
 
-    /// Sleeps until one of the files can be read. The time that an epoll takes has milliseconds, that of ppoll(2) has
-    /// nanoseconds.
+    /// Sleeps until one of the files can be read. ppoll(2) counts the time in nanoseconds, epoll_wait(2) in milliseconds.
     fn sleep(&self, most: Time) -> io::Result<()> {
         let mut polled = [PollFd::new(self.epoll.0.as_fd(), PollFlags::POLLIN)];
         let timeout = TimeSpec::from_duration(to_duration(most));

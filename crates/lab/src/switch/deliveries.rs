@@ -25,7 +25,7 @@ use crate::precedence::{Precedence, Rank};
 
 /// The most frames that wait for their hosts, near the 20,000 of a host's card.
 const MOST_WAITING: usize = 16_384;
-/// The switch hands over this many frames without help. To wake the helper takes as long as to hand over one.
+/// The switch hands over this many frames without help, because the helper takes time to wake.
 const MOST_ALONE: usize = 2;
 
 /// A frame that has arrived at a host.
