@@ -371,6 +371,45 @@ fn rows_without_a_value(folder: &str, rows: impl Fn(&str) -> Vec<Row>) -> Vec<St
     found
 }
 
+/// The comment of an experiment says which claims it measures; a prefix such as "pdq.loss" stands for several.
+#[test]
+fn experiments_name_the_claims_that_they_measure() {
+    let (claims, repository) = (claims(), Repository::new(root()));
+    let mut measured: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for claim in &claims.all {
+        let values = claim.values.iter();
+        for measure in values.flat_map(|value| value.measure.iter().chain(&value.lab)) {
+            measured.entry(measure.study().experiment).or_default().insert(&claim.id);
+        }
+    }
+    let mut problems = Vec::new();
+    for (experiment, ids) in &measured {
+        let about = repository.about(experiment).unwrap().replace('\n', " ");
+        let named = named_as_measured(&about);
+        let covers = |name: &&str, id: &&str| *name == *id || id.starts_with(&format!("{name}."));
+        let wrong = named.iter().filter(|name| !ids.iter().any(|id| covers(name, id)));
+        problems.extend(wrong.map(|name| format!("{experiment} does not measure {name}")));
+        let is_in_lab = experiment.starts_with("lab-");
+        let missing =
+            ids.iter().filter(|id| !is_in_lab && !named.iter().any(|name| covers(name, id)));
+        problems
+            .extend(missing.map(|id| format!("{experiment} does not say that it measures {id}")));
+    }
+    assert!(problems.is_empty(), "{problems:#?}");
+}
+
+/// The names of claims in the sentences that begin with "Measures".
+fn named_as_measured(about: &str) -> Vec<&str> {
+    let sentences = about.split("Measures ").skip(1);
+    let words =
+        sentences.flat_map(|one| one.split(". ").next().unwrap_or_default().split_whitespace());
+    let words = words.map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()));
+    let is_name = |word: &&str| {
+        ["pias.", "pdq.", "slytherin.", "epn."].iter().any(|paper| word.starts_with(paper))
+    };
+    words.filter(is_name).collect()
+}
+
 #[test]
 fn an_experiment_says_what_it_is() {
     let about = Repository::new(root()).about("pdq-fig6").unwrap();

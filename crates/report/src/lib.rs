@@ -52,7 +52,7 @@ pub use diff::diff;
 pub use error::ReportError;
 pub use format::change_in_words;
 pub use lab::lab_warnings;
-pub use paper::{claim_chart, paper_page};
+pub use paper::{front_chart, paper_page};
 pub use terminal::terminal;
 
 /// Writes `report.html` into the results folder `dir` and returns its path.

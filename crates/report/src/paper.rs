@@ -16,7 +16,7 @@ use flowsched_papers::{
     Assumption, Claim, ExploredTable, Kind, Row, Scale, Tables, how, how_in_lab, totals,
 };
 
-pub use chart::claim_chart;
+use chart::claim_chart;
 use curve::{Of, curve_chart, scheme_chart};
 use drawn::drawn_chart;
 use readings::readings;
@@ -53,11 +53,18 @@ pub fn paper_page(
         let _ = writeln!(text, "{lead}\n\n{list}");
     }
     for claim in claims {
-        text.push_str(&section(claim, &rows(claim, tables), tables, &sources));
-        text.push_str(&readings(&claim.id, &claim.assumptions, explored));
+        let rows = rows(claim, tables);
+        text.push_str(&section(claim, &rows, tables, &sources));
+        text.push_str(&readings(&claim.id, &claim.assumptions, &rows, explored));
     }
     text.push_str(&experiments(about));
     text
+}
+
+/// The chart of the figures of the schemes that a claim compares. `None` if no row has them.
+pub fn front_chart(claim: &Claim, tables: &Tables) -> Option<String> {
+    let rows = rows(claim, tables);
+    scheme_chart(claim, &rows.iter().collect::<Vec<_>>(), Of::Row)
 }
 
 /// The section on the experiments: what they are, and where they differ from the paper's.

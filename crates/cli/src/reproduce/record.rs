@@ -15,7 +15,7 @@ use flowsched_papers::{
     Claim, ClaimedValue, Claims, Explored, ExploredTable, Recorded, Repository, Row, Study,
     TableError, Tables, totals,
 };
-use flowsched_report::{claim_chart, paper_page};
+use flowsched_report::{front_chart, paper_page};
 use flowsched_run::{Size, machine_in_words};
 
 /// The claim whose chart the front page shows.
@@ -112,8 +112,9 @@ pub fn write_pages(folder: &Path) -> Result<(), Failure> {
         claims.all.iter().flat_map(|claim| claim.values.iter().map(move |value| (claim, value)));
     let rows: Vec<Row> = values.map(|(claim, value)| tables.row_of(claim, value)).collect();
     write(folder, "totals.md", &(totals(&rows) + "\n"))?;
-    let front: Vec<&Row> = rows.iter().filter(|row| row.id == FRONT).collect();
-    write(folder, "front.svg", &(claim_chart(&front).unwrap_or_default() + "\n"))
+    let front = claims.all.iter().find(|claim| claim.id == FRONT);
+    let chart = front.and_then(|claim| front_chart(claim, &tables));
+    write(folder, "front.svg", &(chart.unwrap_or_default() + "\n"))
 }
 
 /// What the files of the claims' experiments say about themselves, by the names of the experiments.

@@ -129,7 +129,7 @@ pub const FLOWS: &[Column<RunRecord>] = &[
         "ideal_fct_ps",
         "ps",
         Value::Count(|run, i| run.flows[i].ideal_fct.as_ps()),
-        "fct_ps of the same flow alone on the idle network.",
+        "fct_ps of the same flow alone on the idle network, without a handshake and without a window limit.",
     ),
     column(
         "fct_us",

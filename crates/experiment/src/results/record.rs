@@ -168,7 +168,7 @@ pub struct FlowRow {
     pub receiver_fct: Option<Time>,
     /// Whether its sender gave it up because it could not finish by its deadline.
     pub gave_up: bool,
-    /// `fct` of the same flow alone on the idle network.
+    /// `fct` of the same flow alone on the idle network, without a handshake and without a window limit.
     pub ideal_fct: Time,
     /// The time from its start to its deadline; `None` if it has no deadline.
     pub deadline: Option<Time>,

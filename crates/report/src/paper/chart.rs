@@ -27,7 +27,7 @@ const SIDE: f64 = 0.15;
 /// The chart of a claim's rows: published numbers as red bars, gaps that agree with a published order as red areas,
 /// measured figures as blue points with their intervals. `None` if no row has both a published and a measured
 /// figure.
-pub fn claim_chart(rows: &[&Row]) -> Option<String> {
+pub(super) fn claim_chart(rows: &[&Row]) -> Option<String> {
     let drawn: Vec<Drawn<'_>> = rows.iter().filter_map(|row| Drawn::new(row)).collect();
     let first = drawn.first()?.row;
     let mut held: Vec<f64> = drawn.iter().flat_map(Drawn::all).collect();

@@ -48,7 +48,7 @@ pub(super) fn curve_chart(claim: &Claim, rows: &[&Row], of: Of) -> Option<String
 }
 
 /// The figures of the schemes that a claim compares, with a panel for each figure and sweep. A panel has a line
-/// for each scheme, or a bar if an order has no sweep. `None` if no row has these figures.
+/// for each scheme, or a bar if nothing varies. `None` if no row has these figures.
 pub(super) fn scheme_chart(claim: &Claim, rows: &[&Row], of: Of) -> Option<String> {
     let mut legend: Vec<(String, usize)> = Vec::new();
     let panels = panels_of_schemes(claim, rows, &mut legend);
@@ -136,7 +136,7 @@ fn panels_of_schemes<'a>(
         let Some(measure) = measure_of(claim, row) else { continue };
         let is_drawn = |curve: &&Curve| match curve.points.len() {
             0 => false,
-            1 => row.kind == Kind::Order,
+            1 => row.schemes.len() > 1,
             _ => true,
         };
         for curve in row.schemes.iter().filter(is_drawn) {
