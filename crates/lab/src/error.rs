@@ -12,7 +12,8 @@ use thiserror::Error;
 pub enum LabError {
     /// The process lacks privileges.
     #[error(
-        "the lab needs root to make network namespaces; run it again as root, for example with `sudo`"
+        "the lab needs root, with the capabilities CAP_SYS_ADMIN and CAP_NET_ADMIN, to make network namespaces; run it \
+         again as root, for example with `sudo`, or give the container these capabilities"
     )]
     NeedsRoot,
     /// More hosts than the lab has room for, or too few to send anything.

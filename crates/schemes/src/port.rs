@@ -57,6 +57,9 @@ pub struct Backlog {
 
 /// The queueing part of one egress port.
 pub trait Port<F: Frame> {
+    /// Whether packets leave in the order of their ranks. Packets of the kernel's TCP carry no rank.
+    const ORDERS_BY_RANK: bool = false;
+
     /// Takes in a packet; hands every packet that it drops, this one or another, to `dropped`.
     ///
     /// `elsewhere` is how many bytes wait in the other ports of the same switch; it matters

@@ -12,7 +12,7 @@ use crate::on_linux::{HostTags, KernelControl, LAB_SENDERS, LinuxHosts, RealHost
 use crate::packet::Header;
 use crate::part::Role;
 use crate::port::parameters::SAME_FLOW;
-use crate::port::{HostPort, PortSettings};
+use crate::port::{HostPort, Port, PortSettings};
 use crate::tagger::Tagging;
 use crate::transport::Transport;
 use crate::transport::tcp::parameters::RTO_MIN;
@@ -52,6 +52,8 @@ pub struct Facts {
     pub has_tcp_form: bool,
     /// Whether datagrams can carry the header.
     pub has_codec: bool,
+    /// Whether ports order packets by rank.
+    pub has_ranks: bool,
 }
 
 impl Scheme {
@@ -140,18 +142,20 @@ impl World for FactsOf {
             has_controllers: C::Controller::IS_THERE,
             has_tcp_form: size_of::<T::Header>() == 0 || T::Header::TUNNEL.is_some(),
             has_codec: T::Header::CODEC.is_some(),
+            has_ranks: P::Port::ORDERS_BY_RANK,
         }
     }
 }
 
-/// The kernel's TCP if it has the transport, and its packets can carry tags and header; otherwise the simulator's hosts
-/// over UDP.
+/// The kernel's TCP if it has the transport, and its packets can carry tags, header and what ports go by; otherwise the
+/// simulator's hosts over UDP.
 fn real_hosts(settings: &Settings, parts: &AnyTransport) -> Result<RealHosts, SettingError> {
-    let Facts { has_tcp_form, has_codec, .. } = parts.run_in(FactsOf);
+    let Facts { has_tcp_form, has_codec, has_ranks, .. } = parts.run_in(FactsOf);
     let is_simulators = settings.is(&LAB_SENDERS, "simulator");
+    let fits_tcp = has_tcp_form && !has_ranks;
     let (control, tags) = parts.on_linux();
     match (control, tags) {
-        (Some(control), Some(tags)) if has_tcp_form && !is_simulators => {
+        (Some(control), Some(tags)) if fits_tcp && !is_simulators => {
             Ok(RealHosts::Kernel(linux_hosts(settings, control, tags)))
         }
         (_, tags) if has_codec => over_udp(settings, tags),

@@ -181,6 +181,8 @@ impl<F: Frame + Copy> PfabricPort<F> {
 }
 
 impl<F: Frame + Copy> Port<F> for PfabricPort<F> {
+    const ORDERS_BY_RANK: bool = true;
+
     #[inline]
     fn enqueue(&mut self, frame: F, _elsewhere: u64, dropped: impl FnMut(F)) {
         if self.is_unhindered(&frame) {

@@ -49,6 +49,26 @@ fn a_schedule_has_no_headers_and_no_parts_for_packets() {
     assert_eq!(Scheme::from_settings(&spraying).unwrap_err().key, "transport");
 }
 
+/// Packets of the kernel's TCP have no rank, so that such a port would serve them in the order in which they come.
+#[test]
+fn ports_that_order_by_rank_need_the_simulators_hosts() {
+    let is_kernel = |preset, port| {
+        let mut settings =
+            Combination::new(preset, [None, None, port, None]).unwrap().defaults("none");
+        if settings.get(&crate::tagger::THRESHOLDS).is_some() {
+            // Ports that order by rank have one queue.
+            let has_queues = settings.get(&crate::port::parameters::QUEUES).is_some();
+            let sizes = if has_queues { sizes(&settings) } else { Vec::new() };
+            settings.set("thresholds", Value::Sizes(sizes));
+        }
+        let scheme = Scheme::from_settings(&settings).unwrap();
+        matches!(scheme.on_linux().unwrap(), RealHosts::Kernel(_))
+    };
+    assert!(is_kernel("dctcp", None) && is_kernel("tcp8q", None) && is_kernel("pias", None));
+    assert!(!is_kernel("sjf", None) && !is_kernel("las", None) && !is_kernel("pfabric", None));
+    assert!(!is_kernel("pias", Some("pfabric")) && !is_kernel("dctcp", Some("pfabric")));
+}
+
 #[test]
 fn admissions_that_take_time_say_so() {
     let about = |preset| flow_level_of(preset, None).unwrap().admission.about();

@@ -45,6 +45,8 @@ impl<H: Header> ByConnection<H> {
 }
 
 impl<H: Header> Port<Packet<H>> for ByConnection<H> {
+    const ORDERS_BY_RANK: bool = true;
+
     fn enqueue(&mut self, packet: Packet<H>, elsewhere: u64, mut dropped: impl FnMut(Packet<H>)) {
         let labelled = self.label(packet);
         self.port.enqueue(labelled, elsewhere, |labelled| dropped(labelled.packet));
