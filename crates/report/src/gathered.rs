@@ -20,7 +20,7 @@ pub(crate) struct Gathered {
 /// The finished, measured flows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flows {
-    /// FCT at the sender, in microseconds.
+    /// FCT, in microseconds.
     pub fct_us: PerClass<Histogram>,
     /// FCT over ideal FCT.
     pub slowdown: PerClass<Histogram>,

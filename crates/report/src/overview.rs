@@ -2,6 +2,7 @@
 
 use flowsched_experiment::results::{
     Comparison, Distribution, OneByOne, OverSeeds, Point, RunSummary, Schedule, SizeClass, Summary,
+    World,
 };
 
 /// All flows, then each class: the order of tables.
@@ -148,6 +149,14 @@ pub(crate) fn partial_note(summary: &Summary) -> Option<String> {
         "Partial results: the experiment was stopped. Runs that went to their end: {whole}; cut \
          short, and not compared: {stopped}. Others may be missing."
     ))
+}
+
+/// Where the flows' completion times end.
+pub(crate) fn fct(summary: &Summary) -> &'static str {
+    match summary.program.world {
+        World::Simulator | World::Lab => "FCT at the sender",
+        World::Machines => "FCT at the client, which reads the last byte,",
+    }
 }
 
 /// The largest number of seeds of any scheme at any point.

@@ -9,7 +9,7 @@ use flowsched_experiment::results::{
 use crate::format::{change, count, count_or_dash, duration, interval, plural, share};
 use crate::lab;
 use crate::overview::{
-    CLASSES, Row, against, class_title, interval_note, left_out, partial_note, rows, seeds,
+    CLASSES, Row, against, class_title, fct, interval_note, left_out, partial_note, rows, seeds,
 };
 use crate::parts::{Line, Part, QUERY_NOTE, has_queries, parts};
 use crate::text::{aligned, cut, needed, wrap};
@@ -236,7 +236,8 @@ fn trouble(row: &Row<'_>) -> Vec<String> {
 
 fn notes(summary: &Summary) -> Vec<String> {
     let mut notes = vec![format!(
-        "FCT at the sender of the flows that finished, mean over {}; counts are sums.",
+        "{} of the flows that finished, mean over {}; counts are sums.",
+        fct(summary),
         plural(seeds(summary), "seed")
     )];
     if let Some(note) = interval_note(summary) {

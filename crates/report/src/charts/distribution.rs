@@ -28,9 +28,9 @@ struct Measure {
 
 const FCT: Measure = Measure {
     noun: "FCT",
-    about: "FCT at the sender",
+    about: "FCT",
     of: |gathered| &gathered.flows.fct_us,
-    axis: || quantity("FCT at the sender", "fct_us", microseconds),
+    axis: || quantity("FCT", "fct_us", microseconds),
 };
 
 const SLOWDOWN: Measure = Measure {
@@ -55,7 +55,7 @@ fn cumulative(schemes: &[Named<'_>], point: &Point, class: Option<SizeClass>) ->
         title: format!("Distribution of FCT, {}", class_noun(class)),
         context: context(Some(point)),
         caption: format!(
-            "Share of {} whose FCT at the sender is at most the time (logarithmic axis).",
+            "Share of {} whose FCT is at most the time (logarithmic axis).",
             class_bounds(class)
         ),
         plot: plotted(x, y, curves, false, NO_FLOWS),

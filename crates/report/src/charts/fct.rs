@@ -38,7 +38,7 @@ fn fct(summary: &Summary, point: &Point, drawn: &Drawn, class: Option<SizeClass>
     over_seeds(
         format!("{}, {}", drawn.short, class_noun(class)),
         Some(point),
-        format!("{} at the sender of {}, mean over seeds.", drawn.long, class_bounds(class)),
+        format!("{} of {}, mean over seeds.", drawn.long, class_bounds(class)),
         plotted(x, all, false),
     )
 }

@@ -81,10 +81,7 @@ pub(crate) fn fct<'a>(summary: &'a Summary, sweep: &Sweep<'a>) -> Vec<Figure> {
         over_seeds(
             format!("{}, {}", drawn.short, class_noun(class)),
             None,
-            sweep.caption(
-                &format!("{} at the sender of {}", drawn.long, class_bounds(class)),
-                "mean",
-            ),
+            sweep.caption(&format!("{} of {}", drawn.long, class_bounds(class)), "mean"),
             sweep.plotted(y, panels),
         )
     };

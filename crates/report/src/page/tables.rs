@@ -4,7 +4,9 @@ use flowsched_experiment::results::{Point, SizeClass, Summary};
 use maud::{Markup, html};
 
 use crate::format::{change, count, count_or_dash, duration, interval, plural, share};
-use crate::overview::{CLASSES, Row, against, class_title, interval_note, left_out, rows, seeds};
+use crate::overview::{
+    CLASSES, Row, against, class_title, fct, interval_note, left_out, rows, seeds,
+};
 use crate::parts::{QUERY_NOTE, has_queries, parts};
 
 /// The comparison of the schemes at one point.
@@ -13,7 +15,7 @@ pub(super) fn comparison(summary: &Summary, point: &Point) -> Markup {
     let left_out = left_out(&rows);
     html! {
         p.note {
-            "FCT at the sender of the flows that finished, mean over "
+            (fct(summary)) " of the flows that finished, mean over "
             (plural(seeds(summary), "seed")) ". "
             @if let Some(first) = against(summary) {
                 "Changes are against " b { (first) } ", of the same flows. "
