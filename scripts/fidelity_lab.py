@@ -6,6 +6,7 @@ takes, count late runs instead.
 """
 
 import contextlib
+import json
 import tomllib
 
 from fidelity_runs import ROOT, against_first, change, conduct, late_runs, mean_ms, valid_lab
@@ -105,12 +106,63 @@ def lab_queries(flowsched):
         return sum(part["query_us"]["mean"] for run in runs for part in run["parts"]) / len(runs)
 
     lab, simulated = valid_lab(flowsched, "lab-queries"), flowsched.run("lab-queries")
-    # "get", a key of five bytes and the end of the line. All ways between two hosts take the same time.
-    way = mean_us(flowsched.run("lab-queries", "workload.part.query.sizes=fixed 11B"), "1")
+    way = request_us(flowsched)
     for servers in ("1", "5", "15"):
         real, alone = (mean_us(summary, servers) for summary in (lab, simulated))
         times = (f"{us:,.0f} us" for us in (real, alone, alone + way))
         yield servers, *times, f"{100 * (real / (alone + way) - 1):+.1f}%"
+
+
+def request_us(flowsched):
+    """How long a request takes to a server: "get", a key of five bytes and the end of the line."""
+    requests = flowsched.run("lab-queries", "workload.part.query.sizes=fixed 11B", "workload.part.query.degree=1")
+    times = [part["query_us"]["mean"] for run in requests["runs"] for part in run["parts"]]
+    return sum(times) / len(times)
+
+
+def lab_memcached(flowsched):
+    worlds = ("lab", "simulation and a request's way", "lab against both")
+    yield "queries per second", "load", "scheme", *(f"{figure}, {world}" for figure in ("mean", "p99") for world in worlds)
+    recorded = json.loads((ROOT / "papers" / "measured" / "lab-memcached.json").read_text())["claims"]
+    rows = [row for row in recorded if row["id"] == "pias.memcached"]
+    simulated = flowsched.run("lab-memcached", f"seeds={rows[0]['seeds']}", quick=True)
+    way = request_us(flowsched)
+
+    def real_us(value, scheme, load):
+        row = next(row for row in rows if row["value"].startswith(value))
+        points = next(curve["points"] for curve in row["schemes"] if curve["scheme"] == scheme)
+        return next(point["measured"] for point in points if point["at"] == float(load))
+
+    def simulated_us(figure, scheme, at):
+        runs = [run for run in simulated["runs"] if run["point"] == at and run["scheme"] == scheme]
+        times = [part["query_us"][figure] for run in runs for part in run["parts"] if part["name"] == "query"]
+        return sum(times) / len(times)
+
+    for rate, every in (("20", "1s"), ("40", "500ms")):
+        for load in ("0.5", "0.8"):
+            at = {"workload.part.query.every": every, "workload.part.background.load": load}
+            for scheme in ("dctcp", "pias"):
+                cells = []
+                for name, figure in (("average", "mean"), ("p99", "p99")):
+                    real = real_us(f"{rate} queries/s, {name}", scheme, load)
+                    both = simulated_us(figure, scheme, at) + way
+                    cells += [f"{real:,.0f} us", f"{both:,.0f} us", f"{100 * (real / both - 1):+.1f}%"]
+                yield rate, load, scheme, *cells
+
+
+def lab_slytherin(flowsched):
+    yield "load", *(f"{scheme}, {world}" for scheme in ("Slytherin", "PIAS") for world in ("lab", "simulation"))
+    lab = valid_lab(flowsched, "lab-slytherin-fig10", quick=True)
+    simulated = flowsched.run("lab-slytherin-fig10", quick=True)
+
+    def share(summary, scheme, load):
+        at = {"workload.load": load}
+        run = next(run for run in summary["runs"] if run["point"] == at and run["scheme"] == scheme)
+        return "{:.2f}%".format(100 * run["packets"]["reordered"])
+
+    for load in dict.fromkeys(run["point"]["workload.load"] for run in lab["runs"]):
+        shares = (share(one, scheme, load) for scheme in ("slytherin", "pias") for one in (lab, simulated))
+        yield load, *shares
 
 
 def lab_loss(flowsched):
