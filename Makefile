@@ -110,7 +110,7 @@ fidelity: build
 
 ## Measures the tables that need the lab, as root: nothing else may run.
 fidelity-lab: lab
-	scripts/fidelity.py $(BINARY) lab-capacity lab-figures lab-loss lab-memcached lab-pias lab-queries lab-quick lab-slytherin lab-table1 lab-tcp lab-timeouts
+	scripts/fidelity.py $(BINARY) lab-capacity lab-figures lab-loss lab-memcached lab-pias lab-queries lab-quick lab-table1 lab-tcp lab-timeouts
 
 ## Packet-hops per CPU-second, the cost of growth, the optimiser beside SciPy's, and what a sweep costs beside its runs.
 bench: build

@@ -150,21 +150,6 @@ def lab_memcached(flowsched):
                 yield rate, load, scheme, *cells
 
 
-def lab_slytherin(flowsched):
-    yield "load", *(f"{scheme}, {world}" for scheme in ("Slytherin", "PIAS") for world in ("lab", "simulation"))
-    lab = valid_lab(flowsched, "lab-slytherin-fig10", quick=True)
-    simulated = flowsched.run("lab-slytherin-fig10", quick=True)
-
-    def share(summary, scheme, load):
-        at = {"workload.load": load}
-        run = next(run for run in summary["runs"] if run["point"] == at and run["scheme"] == scheme)
-        return "{:.2f}%".format(100 * run["packets"]["reordered"])
-
-    for load in dict.fromkeys(run["point"]["workload.load"] for run in lab["runs"]):
-        shares = (share(one, scheme, load) for scheme in ("slytherin", "pias") for one in (lab, simulated))
-        yield load, *shares
-
-
 def lab_loss(flowsched):
     yield "", "mean FCT, no loss", "mean FCT, 3% loss", "time-outs, 3% loss"
     seeds, none, some = 20, {"topology.loss": "0"}, {"topology.loss": "0.03"}
