@@ -129,9 +129,19 @@ impl Claims {
 
     /// The claims that `word` names: one by its id, all claims whose ids begin with it and a dot, or
     /// all claims of a figure (`"pias-fig15"`, `"pias-fig15a"`). Of other claims, it names the values
-    /// that the experiment called `word` measures.
+    /// that the experiment called `word` measures. A part of a figure that names none of these stands for the whole.
     pub fn named<'a>(&'a self, word: &'a str) -> impl Iterator<Item = Claim> + 'a {
+        let word = self.understood(word);
         self.all.iter().filter_map(move |claim| claim.named(word))
+    }
+
+    /// The word itself, or the figure that it is a part of if it names nothing itself.
+    pub(crate) fn understood<'a>(&self, word: &'a str) -> &'a str {
+        let figure = word.trim_end_matches(|part: char| part.is_ascii_lowercase());
+        let has_one_letter = figure.len() + 1 == word.len();
+        let names_nothing = self.all.iter().all(|claim| claim.named(word).is_none());
+        let is_figure = has_one_letter && self.all.iter().any(|claim| claim.has_name(figure));
+        if names_nothing && is_figure { figure } else { word }
     }
 }
 

@@ -126,6 +126,7 @@ impl Claims {
         if words.is_empty() {
             return Ok(self.all.clone());
         }
+        let words: Vec<&str> = words.iter().map(|word| self.understood(word)).collect();
         let asked = self.all.iter().filter_map(|claim| {
             let named: Vec<Claim> = words.iter().filter_map(|word| claim.named(word)).collect();
             let is_asked =

@@ -1,14 +1,11 @@
 //! The place of a claim in a paper, such as `"V-C.1, Fig 15a, 16a"`.
 
-/// Whether the section names the figure: `"15a"`, or `"15"` for all of its parts. A section that names a whole figure
-/// names its parts.
+/// Whether the section names the figure: `"15a"`, or `"15"` for all of its parts.
 pub(crate) fn has_figure(section: &str, figure: &str) -> bool {
     let Some((_, figures)) = section.split_once("Fig ") else { return false };
-    let number =
-        |figure: &str| figure.trim_end_matches(|last: char| last.is_ascii_lowercase()).to_owned();
     figures.split(", ").any(|one| match one.split_once('-') {
-        Some((first, last)) => is_between(first, &number(figure), last),
-        None => one == figure || number(one) == figure || one == number(figure),
+        Some((first, last)) => is_between(first, figure, last),
+        None => one == figure || one.trim_end_matches(char::is_alphabetic) == figure,
     })
 }
 
@@ -34,8 +31,6 @@ mod tests {
             assert!(!has_figure(section, figure), "{figure}");
         }
         assert!(has_figure("V-A, Fig 8-9", "8") && has_figure("V-A, Fig 8-9", "9"));
-        assert!(has_figure("V-A, Fig 8-9", "9b") && has_figure("VI-D, Fig 14", "14a"));
-        assert!(!has_figure("VI-D, Fig 14", "a") && !has_figure("VI-D, Fig 14", "14A"));
         assert!(!has_figure("V-A, Fig 8-9", "10") && !has_figure("III-B, Table I", "1"));
     }
 }

@@ -53,6 +53,9 @@ fn a_word_names_a_paper_a_figure_a_claim_or_what_an_experiment_measures() {
     let refused = claims.asked_for(&["PIAS".to_owned()]).unwrap_err().to_string();
     assert!(refused.contains("did you mean \"pias\"?"), "{refused}");
     assert_eq!(asked(&["lab-pdq-fig6"]), [claim("pdq.convergence", 1)]);
+    assert_eq!(asked(&["pias-fig6a"]), asked(&["pias-fig6"]), "a part stands for the whole");
+    assert_eq!(asked(&["pdq-fig11c"]).len(), 1, "it is an experiment");
+    assert!(claims.asked_for(&["pias-fig6ab".to_owned()]).is_err());
 }
 
 /// Reads experiments at quick scale, the largest that the tests can draw.
