@@ -155,7 +155,7 @@ pub(crate) fn partial_note(summary: &Summary) -> Option<String> {
 pub(crate) fn fct(summary: &Summary) -> &'static str {
     match summary.program.world {
         World::Simulator | World::Lab => "FCT at the sender",
-        World::Machines => "FCT at the client, which reads the last byte,",
+        World::Machines => "FCT at the client",
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod synthetic;
 
-use flowsched_experiment::results::{self, PortsOfRun, RunRecord, Summary};
+use flowsched_experiment::results::{self, PortsOfRun, RunRecord, Summary, World};
 use flowsched_units::Time;
 use flowsched_workload::FlowParts;
 use synthetic::Study;
@@ -50,6 +50,14 @@ fn classes_without_flows_differ_from_flows_that_have_not_finished() {
     let unfinished = summary(&study, |runs| runs[0].0.flows.iter_mut().for_each(|f| f.fct = None));
     let text = flowsched_report::terminal(&unfinished, 80);
     assert_eq!(text.matches("  no finished flows\n").count(), 4, "{text}");
+}
+
+#[test]
+fn completion_times_end_where_the_world_measures_them() {
+    let mut summary = summary(&Study { flows: 20, ..Study::default() }, |_| {});
+    assert!(flowsched_report::terminal(&summary, 80).contains("FCT at the sender of"));
+    summary.program.world = World::Machines;
+    assert!(flowsched_report::terminal(&summary, 80).contains("FCT at the client of"));
 }
 
 #[test]

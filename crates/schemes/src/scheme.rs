@@ -147,8 +147,8 @@ impl World for FactsOf {
     }
 }
 
-/// The kernel's TCP if it has the transport, and its packets can carry tags, header and what ports go by; otherwise the
-/// simulator's hosts over UDP.
+/// The kernel's TCP if it has the transport, its packets can carry tags and header, and no port orders by rank; otherwise
+/// the simulator's hosts over UDP.
 fn real_hosts(settings: &Settings, parts: &AnyTransport) -> Result<RealHosts, SettingError> {
     let Facts { has_tcp_form, has_codec, has_ranks, .. } = parts.run_in(FactsOf);
     let is_simulators = settings.is(&LAB_SENDERS, "simulator");

@@ -378,6 +378,22 @@ mod tests {
     }
 
     #[test]
+    fn a_reduction_without_a_sweep_has_bars_if_it_compares_schemes() {
+        let (claims, mut rows) = claim(&[("x", "over = \"most\"", 0.3)]);
+        let place = OnCurve { at: At::Text(String::new()), measured: 120.0, interval: None };
+        let curve = |scheme: &str| Curve {
+            scheme: scheme.to_owned(),
+            key: String::new(),
+            points: vec![place.clone()],
+        };
+        rows[0].schemes = vec![curve("one"), curve("other")];
+        let svg = scheme_chart(&claims.all[0], &[&rows[0]], Of::Row).unwrap();
+        assert_eq!(svg.matches(">120 µs<").count(), 2, "{svg}");
+        rows[0].schemes.pop();
+        assert_eq!(scheme_chart(&claims.all[0], &[&rows[0]], Of::Row), None);
+    }
+
+    #[test]
     fn without_a_sweep_every_scheme_is_a_bar() {
         let svg = order("", &[At::Text(String::new())]);
         let [blue, red] = [0, 1].map(|place| format!("fill=\"{}\"", Look::at(place).colour));
